@@ -1,0 +1,108 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import Dockerode from 'dockerode'
+import { atelier } from './clients.mjs'
+import { makePlace } from './place.mjs'
+
+export const IMAGE = process.env.ATELIER_TEST_IMAGE ?? 'atelier-base:latest'
+export const IN_DOCKER = ['--backend', 'docker', '--image', IMAGE]
+
+export function hasImage() {
+  try {
+    execFileSync('docker', ['image', 'inspect', IMAGE], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The row of what can't be measured here. */
+export const skipped = row => ({ row, median: '–', p95: '–', base: '–', ratio: '–', bar: `no image ${IMAGE}`, result: '–' })
+
+export const dataDirOf = place => join(place.env.XDG_DATA_HOME, 'atelier')
+
+export function containersOf(place) {
+  const filter = `label=atelier.data-dir=${dataDirOf(place)}`
+  return execFileSync('docker', ['ps', '-aq', '--filter', filter], { encoding: 'utf8' }).split('\n').filter(Boolean)
+}
+
+export function removeContainers(place) {
+  const ids = containersOf(place)
+  if (ids.length > 0) execFileSync('docker', ['rm', '-f', ...ids], { stdio: 'ignore' })
+}
+
+/** A program that gives back each line: what one round trip of a stream costs. */
+export function rawStream(command, args) {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: child.stdout })
+  return {
+    async roundTrip() {
+      const back = once(lines, 'line')
+      child.stdin.write('x\n')
+      await back
+    },
+    end: () => child.kill(),
+  }
+}
+
+/** Runs inside a container: gives back `x`, and runs what else it is told, saying how many ms it took. */
+const RUNNER = `const {spawn}=require('child_process')
+const run=command=>new Promise(over=>{const child=spawn('/bin/bash',['-c',command],{stdio:['ignore','pipe','pipe']})
+child.stdout.resume();child.stderr.resume();child.once('close',over)})
+require('readline').createInterface({input:process.stdin}).on('line',async line=>{if(line==='x')return console.log('x')
+const {command,count}=JSON.parse(line),begin=performance.now()
+await Promise.all(Array.from({length:count},()=>run(command)));console.log(performance.now()-begin)})`
+
+/** What a container of the engine does without us. */
+async function bareContainer(id) {
+  const container = new Dockerode().getContainer(id)
+  const attached = { AttachStdout: true, AttachStderr: true }
+  const runner = await container.exec({ ...attached, Cmd: ['node', '-e', RUNNER], AttachStdin: true })
+  const stream = await runner.start({ hijack: true, stdin: true })
+  const said = new PassThrough()
+  container.modem.demuxStream(stream, said, said)
+  const lines = createInterface({ input: said })
+  const ask = async line => {
+    const answer = once(lines, 'line')
+    stream.write(`${line}\n`)
+    return (await answer)[0]
+  }
+  return {
+    id,
+    roundTrip: () => ask('x'),
+    /** Time in ms of `count` bare spawns at once. */
+    spawn: async (command, count = 1) => Number(await ask(JSON.stringify({ command, count }))),
+    exec: command => execOnce(container, command),
+    end: () => stream.destroy(),
+  }
+}
+
+/** One exec of the engine for one command, to its exit code. */
+export async function execOnce(container, command) {
+  const exec = await container.exec({ AttachStdout: true, AttachStderr: true, Cmd: ['/bin/bash', '-c', command] })
+  const stream = await exec.start({ hijack: true, stdin: false })
+  stream.resume()
+  await once(stream, 'close')
+  await exec.inspect()
+}
+
+/** Runs `body` with a client whose default workspace is a container, and that container without us. */
+export async function withContainer(body) {
+  const place = makePlace()
+  const client = atelier(place, IN_DOCKER)
+  let bare
+  try {
+    await client.initialize()
+    await client.call('Bash', { command: 'true' })
+    bare = await bareContainer(containersOf(place)[0])
+    return await body({ place, client, bare })
+  } finally {
+    bare?.end()
+    await client.end()
+    removeContainers(place)
+    place.end()
+  }
+}

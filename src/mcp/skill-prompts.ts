@@ -1,0 +1,32 @@
+import { toWorkspaceError } from '../lib/errors.ts'
+import type { Skill } from '../workspace/skills/port.ts'
+import { withArguments } from '../workspace/skills/skill-arguments.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** A prompt for each skill, which puts its instructions into the conversation. */
+export function skillPrompts(skills: readonly Skill[], taken: readonly string[]): Record<string, unknown>[] {
+  return skills
+    .filter(({ name }) => !taken.includes(name))
+    .map(({ name, description }) => ({
+      name,
+      title: `Skill ${name}`,
+      description,
+      arguments: [{ name: 'arguments', description: 'What to apply it to.', required: false }],
+    }))
+}
+
+/** The prompt of a skill; `undefined` where there is no skill of that name. */
+export async function skillPrompt(
+  workspace: Workspace,
+  { agent, name, args, signal }: { agent: string; name: string; args: string; signal: AbortSignal },
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    const { skills } = workspace
+    const skill = await skills.load(agent, name, { signal })
+    const text = `Base directory of this skill: ${skill.dir}\n\n${withArguments(skill.body, args)}`
+    return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] }
+  } catch (error) {
+    if (toWorkspaceError(error).code === 'not_found') return undefined
+    throw error
+  }
+}

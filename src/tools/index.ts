@@ -1,0 +1,2 @@
+export { TOOLS } from './all-tools.ts'
+export { runTool } from './run-tool.ts'

@@ -1,0 +1,177 @@
+import { withSignal } from '../../lib/deadline.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { GatewayCalls } from '../environment-link.ts'
+import type { GatewayNews } from '../gateway-news.ts'
+import type { PortOptions } from '../ports.ts'
+import { Attachment } from './attachment.ts'
+import { Capacity } from './capacity.ts'
+import { checkDeclaration } from './declaration.ts'
+import { alreadyThere, Declarations, type Declared } from './declarations.ts'
+import { NestedServer } from './nested-server.ts'
+import { NewsDesk } from './news-desk.ts'
+import type { NestedAttachment, NestedEvents, NestedScope, NestedServers, NestedStatus, ServerDeclaration } from './port.ts'
+import { ScopeServers } from './scope-servers.ts'
+import type { VariableSources } from './start-params.ts'
+
+/** What the operator says about nested servers. */
+export interface NestedSettings {
+  /** Servers of every scope that never changed its own. */
+  defaults: readonly ServerDeclaration[]
+  variables: VariableSources
+  /** Servers that may run at once in a workspace; absent: 40, or twice the defaults. */
+  maxLive?: number | undefined
+}
+
+export const NO_NESTED_SETTINGS: NestedSettings = { defaults: [], variables: { host: {}, secrets: {} } }
+
+export interface NestedServersOptions extends NestedSettings {
+  root: string
+  logger: Logger
+}
+
+/** The nested servers of a workspace behind a gateway. Nothing is read or started before somebody asks. */
+export function createNestedServers(
+  gateway: GatewayCalls,
+  news: GatewayNews,
+  options: NestedServersOptions,
+): NestedServers & { reset(): void } {
+  return new Supervisor(gateway, news, options)
+}
+
+class Supervisor implements NestedServers {
+  readonly #gateway: GatewayCalls
+  readonly #options: NestedServersOptions
+  readonly #declarations: Declarations
+  readonly #capacity: Capacity
+  readonly #scopes = new Map<string, ScopeServers>()
+  /** Names that are being added, by scope. */
+  readonly #adding = new Set<string>()
+  readonly #desk: NewsDesk
+
+  constructor(gateway: GatewayCalls, news: GatewayNews, options: NestedServersOptions) {
+    const { defaults, maxLive = Math.max(40, 2 * defaults.length), logger } = options
+    this.#gateway = gateway
+    this.#options = options
+    this.#declarations = new Declarations(gateway, options)
+    this.#desk = new NewsDesk(news, () => this.#servers())
+    const isBusy = (id: string): boolean => this.#servers().some(server => server.instance === id && server.busy)
+    this.#capacity = new Capacity({ gateway, maxLive, isBusy, logger })
+  }
+
+  get inFlight(): number {
+    return this.#servers().reduce((sum, server) => sum + server.inFlight, 0)
+  }
+
+  async list(scope: NestedScope): Promise<NestedStatus[]> {
+    const servers = this.#scope(scope)
+    await servers.load()
+    return servers.statuses()
+  }
+
+  async add(scope: NestedScope, declaration: ServerDeclaration, { signal }: PortOptions = {}): Promise<NestedStatus> {
+    checkDeclaration(declaration)
+    const servers = this.#scope(scope)
+    await servers.load()
+    const key = JSON.stringify([scope.agent, scope.session, declaration.name])
+    const isTaken = servers.statuses().some(({ name }) => name === declaration.name)
+    if (isTaken || this.#adding.has(key)) throw alreadyThere(declaration.name)
+    this.#adding.add(key)
+    try {
+      return await this.#add(scope, declaration, signal)
+    } finally {
+      this.#adding.delete(key)
+    }
+  }
+
+  async remove(scope: NestedScope, name: string): Promise<boolean> {
+    const found = await this.#declarations.remove(scope, name)
+    await this.#scope(scope).load()
+    return found
+  }
+
+  attach(scope: NestedScope, events: NestedEvents): NestedAttachment {
+    return new Attachment(this.#scope(scope), events)
+  }
+
+  async purgeSession(scope: NestedScope): Promise<void> {
+    await this.#declarations.forget(scope)
+    await this.#endScope(scope)
+  }
+
+  async purgeAgent(agent: string): Promise<void> {
+    await this.#declarations.forgetAgent(agent)
+    for (const key of this.#scopes.keys()) {
+      const [of, session] = JSON.parse(key) as [string, string]
+      if (of === agent) await this.#endScope({ agent, session })
+    }
+  }
+
+  /** The workspace was emptied: its servers have ended, its declarations are gone. */
+  reset(): void {
+    for (const scope of this.#scopes.values()) {
+      for (const server of scope.servers) server.lost()
+      scope.load().catch(() => {})
+    }
+  }
+
+  dispose(): void {
+    this.#desk.dispose()
+    for (const server of this.#servers()) server.lost()
+  }
+
+  /** Ends what runs of a scope; it has what is declared now. */
+  async #endScope(scope: NestedScope): Promise<void> {
+    const servers = this.#scope(scope)
+    await Promise.all(servers.servers.map(server => server.stop('its session was purged')))
+    await servers.load()
+  }
+
+  /** Connects first, and records what can be connected to. */
+  async #add(scope: NestedScope, declaration: ServerDeclaration, signal: AbortSignal | undefined): Promise<NestedStatus> {
+    const servers = this.#scope(scope)
+    const server = this.#make(scope, { declaration, source: 'added' })
+    this.#desk.add(server)
+    try {
+      await server.ensure(signal)
+      await withSignal(server.listed(), signal)
+      await this.#declarations.add(scope, declaration)
+      servers.put(server)
+      return server.status
+    } catch (error) {
+      await server.remove()
+      throw error
+    } finally {
+      this.#desk.delete(server)
+    }
+  }
+
+  #scope(scope: NestedScope): ScopeServers {
+    const key = JSON.stringify([scope.agent, scope.session])
+    const known = this.#scopes.get(key)
+    if (known !== undefined) return known
+    const servers = new ScopeServers({
+      read: () => this.#declarations.read(scope),
+      make: declared => this.#make(scope, declared),
+      logger: this.#options.logger,
+    })
+    this.#scopes.set(key, servers)
+    return servers
+  }
+
+  #make(scope: NestedScope, declared: Declared): NestedServer {
+    const { variables, logger } = this.#options
+    return new NestedServer({
+      ...{ scope, declared, gateway: this.#gateway, variables, logger },
+      admit: start => this.#capacity.admit(scope, start),
+      parties: () => this.#scope(scope).parties,
+      changed: () => {
+        this.#desk.flush()
+        this.#scope(scope).changed()
+      },
+    })
+  }
+
+  #servers(): NestedServer[] {
+    return [...this.#scopes.values()].flatMap(scope => scope.servers)
+  }
+}

@@ -1,0 +1,50 @@
+/** Extensions by media type, those that AgentScope gives; `.bin` stands for all others. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'application/gzip': '.gz',
+  'application/javascript': '.js',
+  'application/json': '.json',
+  'application/msword': '.doc',
+  'application/pdf': '.pdf',
+  'application/vnd.ms-excel': '.xls',
+  'application/vnd.ms-powerpoint': '.ppt',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': '.pptx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': '.docx',
+  'application/wasm': '.wasm',
+  'application/x-tar': '.tar',
+  'application/zip': '.zip',
+  'audio/aac': '.aac',
+  'audio/basic': '.au',
+  'audio/mpeg': '.mp3',
+  'audio/opus': '.opus',
+  'audio/x-wav': '.wav',
+  'image/avif': '.avif',
+  'image/bmp': '.bmp',
+  'image/gif': '.gif',
+  'image/heic': '.heic',
+  'image/heif': '.heif',
+  'image/jpeg': '.jpg',
+  'image/png': '.png',
+  'image/svg+xml': '.svg',
+  'image/tiff': '.tiff',
+  'image/vnd.microsoft.icon': '.ico',
+  'image/webp': '.webp',
+  'text/css': '.css',
+  'text/csv': '.csv',
+  'text/html': '.html',
+  'text/markdown': '.md',
+  'text/plain': '.txt',
+  'text/tab-separated-values': '.tsv',
+  'text/xml': '.xml',
+  'video/mp4': '.mp4',
+  'video/mpeg': '.mpeg',
+  'video/quicktime': '.mov',
+  'video/webm': '.webm',
+  'video/x-msvideo': '.avi',
+}
+
+/** The extension of a blob's name, with its dot; parameters of the media type do not count. */
+export function mediaExtension(mediaType: string): string {
+  const essence = mediaType.split(';', 1)[0]!.trim().toLowerCase()
+  return Object.hasOwn(EXTENSIONS, essence) ? EXTENSIONS[essence]! : '.bin'
+}
