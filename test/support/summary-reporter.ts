@@ -1,34 +1,56 @@
 import { writeFileSync } from 'node:fs'
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+
+interface Failure {
+  name: string
+  message: string
+}
 
 /** What one test file came to. */
 interface FileSummary {
   file: string
   passed: number
-  failed: number
+  /** Failed tests and hooks, a file that does not load, and errors that nobody caught while it ran. */
+  failures: Failure[]
   skips: { name: string; reason: string }[]
   /** Tests that passed only when tried again. */
   retried: string[]
 }
 
-/** Writes `{files: FileSummary[], unhandled}` of a run to `path`; a file that fails to load, and a failed hook, count as failures. */
+/** Writes `{files: FileSummary[], unhandled: Failure[]}` of a run to `path`; `unhandled` holds the errors that belong to no file. */
 export function summaryReporter(path: string): Reporter {
   return {
     onTestRunEnd(modules: readonly TestModule[], unhandledErrors) {
-      writeFileSync(path, JSON.stringify({ files: modules.map(summaryOf), unhandled: unhandledErrors.length }))
+      const files = modules.map(summaryOf)
+      const unhandled: Failure[] = []
+      for (const error of unhandledErrors) {
+        const owner = files.find(({ file }) => file === error.VITEST_TEST_PATH)?.failures ?? unhandled
+        owner.push(...failures(`${error.VITEST_TEST_NAME ?? 'an error that nobody caught'}`, [error]))
+      }
+      writeFileSync(path, JSON.stringify({ files, unhandled }))
     },
   }
 }
 
 function summaryOf(module: TestModule): FileSummary {
-  const summary: FileSummary = { file: module.moduleId, passed: 0, failed: module.errors().length, skips: [], retried: [] }
-  for (const suite of module.children.allSuites()) summary.failed += suite.errors().length
+  const summary: FileSummary = {
+    file: module.moduleId,
+    passed: 0,
+    failures: failures('the file', module.errors()),
+    skips: [],
+    retried: [],
+  }
+  for (const suite of module.children.allSuites()) summary.failures.push(...failures(suite.fullName, suite.errors()))
   for (const test of module.children.allTests()) {
     const result = test.result()
     if (test.diagnostic()?.flaky) summary.retried.push(test.fullName)
     if (result.state === 'passed') summary.passed += 1
-    else if (result.state === 'failed') summary.failed += 1
+    else if (result.state === 'failed') summary.failures.push(...failures(test.fullName, result.errors).slice(0, 1))
     else summary.skips.push({ name: test.fullName, reason: (result.state === 'skipped' && result.note) || 'no reason given' })
   }
   return summary
+}
+
+function failures(name: string, errors: readonly SerializedError[]): Failure[] {
+  return errors.map(error => ({ name, message: error.message ?? String(error) }))
 }
