@@ -1,7 +1,9 @@
 """Measures AgentScope's local workspace: `echo hi` beside a bare `bash -c`, and a tool of a nested MCP server beside the same
-server spoken to by lines. `agentscope_peer.py NODE SERVER` prints one JSON line of times in ms."""
+server spoken to by lines. `agentscope_peer.py NODE SERVER SECONDS` prints a JSON line of times in ms for each of the two. After so
+many seconds it says where it hangs, and ends."""
 import asyncio
 import contextlib
+import faulthandler
 import json
 import subprocess
 import sys
@@ -18,9 +20,14 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as workdir:
         workspace = LocalWorkspace(workdir=workdir)
         await workspace.initialize()
-        times = {**await measure_echo(workspace), **await measure_nested(workspace, sys.argv[1:3])}
+        tell(await measure_echo(workspace))
+        tell(await measure_nested(workspace, sys.argv[1:3]))
         await workspace.close()
-    print(json.dumps({name: values[WARM_UP:] for name, values in times.items()}))
+
+
+def tell(times: dict) -> None:
+    # What it logs goes to the same stream.
+    print("\n" + json.dumps({name: values[WARM_UP:] for name, values in times.items()}), flush=True)
 
 
 async def measure_echo(workspace) -> dict:
@@ -69,4 +76,5 @@ def timed(times: list):
     times.append((time.perf_counter() - begin) * 1000)
 
 
+faulthandler.dump_traceback_later(int(sys.argv[3]), exit=True)
 asyncio.run(main())

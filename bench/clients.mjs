@@ -50,6 +50,13 @@ export function stdioClient(command, args, options) {
   }
 }
 
+/** A tool's result; one that is an error throws. */
+export async function succeeds(call) {
+  const result = await call
+  if (result.isError) throw new Error(JSON.stringify(result.content))
+  return result
+}
+
 /** Atelier over stdio in a place. */
 export const atelier = (place, args = []) =>
   stdioClient(process.execPath, [LOADER, '--directory', place.project, ...args], { cwd: place.project, env: place.env })

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import Dockerode from 'dockerode'
 import { atelier } from './clients.mjs'
 import { makePlace } from './place.mjs'
+import { askRunner, RUNNER } from './places/runner.mjs'
 
 export const IMAGE = process.env.ATELIER_TEST_IMAGE ?? 'atelier-base:latest'
 export const IN_DOCKER = ['--backend', 'docker', '--image', IMAGE]
@@ -20,7 +21,15 @@ export function hasImage() {
 }
 
 /** The row of what can't be measured here. */
-export const skipped = row => ({ row, median: '–', p95: '–', base: '–', ratio: '–', bar: `no image ${IMAGE}`, result: '–' })
+export const skipped = (row, bar = `no image ${IMAGE}`) => ({
+  row,
+  median: '–',
+  p95: '–',
+  base: '–',
+  ratio: '–',
+  bar,
+  result: '–',
+})
 
 export const dataDirOf = place => join(place.env.XDG_DATA_HOME, 'atelier')
 
@@ -48,14 +57,6 @@ export function rawStream(command, args) {
   }
 }
 
-/** Runs inside a container: gives back `x`, and runs what else it is told, saying how many ms it took. */
-const RUNNER = `const {spawn}=require('child_process')
-const run=command=>new Promise(over=>{const child=spawn('/bin/bash',['-c',command],{stdio:['ignore','pipe','pipe']})
-child.stdout.resume();child.stderr.resume();child.once('close',over)})
-require('readline').createInterface({input:process.stdin}).on('line',async line=>{if(line==='x')return console.log('x')
-const {command,count}=JSON.parse(line),begin=performance.now()
-await Promise.all(Array.from({length:count},()=>run(command)));console.log(performance.now()-begin)})`
-
 /** What a container of the engine does without us. */
 async function bareContainer(id) {
   const container = new Dockerode().getContainer(id)
@@ -64,29 +65,18 @@ async function bareContainer(id) {
   const stream = await runner.start({ hijack: true, stdin: true })
   const said = new PassThrough()
   container.modem.demuxStream(stream, said, said)
-  const lines = createInterface({ input: said })
-  const ask = async line => {
-    const answer = once(lines, 'line')
-    stream.write(`${line}\n`)
-    return (await answer)[0]
-  }
-  return {
-    id,
-    roundTrip: () => ask('x'),
-    /** Time in ms of `count` bare spawns at once. */
-    spawn: async (command, count = 1) => Number(await ask(JSON.stringify({ command, count }))),
-    exec: command => execOnce(container, command),
-    end: () => stream.destroy(),
-  }
+  return askRunner(stream, said, () => stream.destroy())
 }
 
-/** One exec of the engine for one command, to its exit code. */
+/** One exec of the engine for one command, to its exit code; gives what it printed. */
 export async function execOnce(container, command) {
   const exec = await container.exec({ AttachStdout: true, AttachStderr: true, Cmd: ['/bin/bash', '-c', command] })
   const stream = await exec.start({ hijack: true, stdin: false })
-  stream.resume()
+  const printed = new PassThrough()
+  container.modem.demuxStream(stream, printed, printed)
   await once(stream, 'close')
   await exec.inspect()
+  return printed.read()?.toString() ?? ''
 }
 
 /** Runs `body` with a client whose default workspace is a container, and that container without us. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installAgentscope, measureAgentscope } from './agentscope-peer.mjs'
 import { atelier, stdioClient } from './clients.mjs'
 import { interleave, line, table } from './measure.mjs'
 import { makePlace, runBare } from './place.mjs'
@@ -9,7 +10,6 @@ import { makePlace, runBare } from './place.mjs'
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/atelier-peers/', import.meta.url))
 const NPM = ['@modelcontextprotocol/server-filesystem', '@wonderwhy-er/desktop-commander', 'mcp-server-commands']
 const NOOP = fileURLToPath(new URL('noop-server.cjs', import.meta.url))
-const AGENTSCOPE = 'agentscope==2.0.11'
 
 /** Peers that speak MCP: how they start, and their call for `echo hi` or for the first lines of a file. */
 const PEERS = [
@@ -51,30 +51,18 @@ function installed() {
   return npm.status === 0 ? undefined : npm.stderr.trim().split('\n').at(-1)
 }
 
-/** AgentScope's local workspace in a process of its own that measures itself; a note when it can't be had. */
-function agentscope() {
-  const venv = join(CACHE, 'venv')
-  const python = join(venv, 'bin/python')
-  const complete = join(venv, 'complete')
-  if (!existsSync(complete)) {
-    const made = spawnSync('python3', ['-m', 'venv', venv], { encoding: 'utf8' })
-    const pip = made.status === 0 ? spawnSync(python, ['-m', 'pip', 'install', '-q', AGENTSCOPE], { encoding: 'utf8' }) : made
-    if (pip.status !== 0) return { note: `agentscope could not be installed: ${pip.stderr?.trim().split('\n').at(-1)}` }
-    writeFileSync(complete, '')
-  }
-  const program = fileURLToPath(new URL('agentscope_peer.py', import.meta.url))
-  const run = spawnSync(python, [program, process.execPath, NOOP], {
-    encoding: 'utf8',
-    timeout: 300_000,
-  })
-  if (run.status !== 0) return { note: `agentscope did not run: ${run.error?.message ?? run.stderr?.trim().split('\n').at(-1)}` }
-  return { times: JSON.parse(run.stdout.trim().split('\n').at(-1)) }
-}
-
 /** Measures Atelier and its peers in one run and gives the table. */
 export async function measurePeers() {
   const problem = installed()
   if (problem) return `not measured: ${problem}`
+  const { python, note: missing } = installAgentscope(CACHE)
+  const rows = await measureServers()
+  const { rows: more, note = missing } = python === undefined ? { rows: [] } : await measureLibrary(python)
+  return `${table([...rows, ...more])}${note === undefined ? '' : `\n\n${note}`}`
+}
+
+/** The servers, all side by side. */
+async function measureServers() {
   const place = makePlace()
   const path = join(place.project, 'file.txt')
   writeFileSync(path, 'a line of text\n'.repeat(100_000))
@@ -144,10 +132,14 @@ async function report(sides) {
     const [base] = Object.values(times)
     for (const [name, ours] of Object.entries(times)) rows.push(without(`${what}: ${name}`, { ours, base }))
   }
-  const { note, times } = agentscope()
-  if (times) {
-    rows.push(without('echo hi: agentscope LocalWorkspace', { ours: times.echo, base: times.bare }))
-    rows.push(without('nested no-op call: agentscope LocalWorkspace', { ours: times.nested, base: times.direct }))
-  }
-  return `${table(rows)}${note ? `\n\n${note}` : ''}`
+  return rows
+}
+
+/** AgentScope, which is no server, in a process of its own that measures itself. */
+async function measureLibrary(python) {
+  const { times, note } = await measureAgentscope(python, NOOP)
+  const rows = []
+  if (times.echo) rows.push(without('echo hi: agentscope LocalWorkspace', { ours: times.echo, base: times.bare }))
+  if (times.nested) rows.push(without('nested no-op call: agentscope LocalWorkspace', { ours: times.nested, base: times.direct }))
+  return { rows, note }
 }

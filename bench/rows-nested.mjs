@@ -1,56 +1,44 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { atelier, stdioClient } from './clients.mjs'
-import { containersOf, hasImage, IN_DOCKER, rawStream, removeContainers, skipped } from './engine.mjs'
+import { atelier, stdioClient, succeeds } from './clients.mjs'
+import { rawStream } from './engine.mjs'
 import { interleave, line, quantile } from './measure.mjs'
-import { makePlace } from './place.mjs'
+import { makePlace, withClient } from './place.mjs'
 
-const SERVER = fileURLToPath(new URL('noop-server.cjs', import.meta.url))
+export const SERVER = fileURLToPath(new URL('noop-server.cjs', import.meta.url))
+/** The tool of `SERVER` as it is called through us. */
+export const NESTED_TOOL = 'mcp__noop__noop'
 const GOOD = 46
 const BROKEN = { command: 'sh', args: ['-c', 'echo no database >&2; exit 3'] }
 const HANGING = { command: 'sleep', args: ['600'] }
 
-/** A no-op tool of a nested server, with the same server spoken to directly, on `local` and where there is an engine in Docker. */
-export async function nested() {
-  const place = makePlace()
-  const ends = []
-  try {
-    const directly = bareServer(place)
-    ends.push(() => directly.end())
-    await directly.initialize()
-    const rows = [await nestedCall('local', [], { place, directly, ends, echo: ['cat', []] })]
-    if (!hasImage()) {
-      rows.push(skipped('nested no-op call, docker'))
-      return rows
+/** A no-op tool of a nested server on `local`. */
+export const nested = () =>
+  withClient(async (place, client) => {
+    const stream = rawStream('cat', [])
+    try {
+      return [await nestedLine('local', { place, client, roundTrip: stream.roundTrip })]
+    } finally {
+      stream.end()
     }
-    ends.unshift(() => removeContainers(place))
-    const echo = () => ['docker', ['exec', '-i', containersOf(place)[0], 'cat']]
-    rows.push(await nestedCall('docker', IN_DOCKER, { place, directly, ends, echo }))
-    return rows
-  } finally {
-    for (const end of ends.reverse()) await end()
-    place.end()
-  }
-}
+  })
 
-async function nestedCall(backend, args, { place, directly, ends, echo }) {
-  const client = atelier(place, args)
-  ends.push(() => client.end())
-  await client.initialize()
-  const command = backend === 'local' ? process.execPath : 'node'
-  await succeeds(client.call('mcp_add', { name: `noop-${backend}`, command, args: ['-e', readFileSync(SERVER, 'utf8')] }))
-  const stream = rawStream(...(typeof echo === 'function' ? echo() : echo))
-  ends.push(() => stream.end())
-  const call = () => client.call(`mcp__noop-${backend}__noop`)
-  await succeeds(call())
-  const times = await interleave(
-    { direct: () => directly.call('noop'), stream: () => stream.roundTrip(), ours: call },
-    { rounds: 400, warmUp: 100 },
-  )
-  const limit = quantile(times.direct) + 2 + quantile(times.stream)
-  const bar = `≤ direct + 2 ms + a round trip (${quantile(times.stream).toFixed(2)} ms)`
-  return line(`nested no-op call, ${backend}`, { ours: times.ours, base: times.direct, limit, bar })
+/** A call of a nested server's tool that does nothing, with the same server spoken to directly on this host. */
+export async function nestedLine(backend, { place, client, roundTrip }) {
+  const directly = bareServer(place)
+  try {
+    await directly.initialize()
+    const command = backend === 'local' ? process.execPath : 'node'
+    await succeeds(client.call('mcp_add', { name: 'noop', command, args: ['-e', readFileSync(SERVER, 'utf8')] }))
+    const ours = () => succeeds(client.call(NESTED_TOOL))
+    const times = await interleave({ direct: () => directly.call('noop'), stream: roundTrip, ours }, { rounds: 300, warmUp: 100 })
+    const limit = quantile(times.direct) + 2 + quantile(times.stream)
+    const bar = `≤ direct + 2 ms + a round trip (${quantile(times.stream).toFixed(2)} ms)`
+    return line(`nested no-op call, ${backend}`, { ours: times.ours, base: times.direct, limit, bar })
+  } finally {
+    await directly.end()
+  }
 }
 
 /** 50 declared servers, of which 3 are broken and 1 hangs: the first list of a new run, and one call to each good one at once. */
@@ -127,9 +115,4 @@ async function timed(run) {
   const begin = performance.now()
   await run()
   return performance.now() - begin
-}
-
-async function succeeds(call) {
-  const result = await call
-  if (result.isError) throw new Error(JSON.stringify(result.content))
 }

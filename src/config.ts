@@ -24,6 +24,8 @@ export interface Config extends Settings {
   readonly mode: Mode
   dataDir: string
   limits: WorkspaceLimits
+  /** Where the limits of workspaces on `local` differ. */
+  localLimits: Partial<WorkspaceLimits>
   /** Environment of commands on `local`: the user's, without Atelier's own variables and the backends' keys. */
   hostEnv: Record<string, string>
   /** Variables of the docker command, to find the engine by. */
@@ -74,7 +76,6 @@ interface Parts {
 function complete(settings: Settings, { options, gathered, env, cwd }: Parts): Config {
   const { mode } = options
   const limits = Object.fromEntries(LIMIT_KEYS.map(key => [key, settings[key]])) as unknown as WorkspaceLimits
-  if (!gathered.given.has('graceMs') && mode === 'stdio' && settings.backend === 'local') limits.graceMs = LOCAL_STDIO_GRACE_MS
   if (limits.commandTimeoutMs > limits.commandMaxTimeoutMs) {
     throw configError([
       `commandTimeoutMs (${limits.commandTimeoutMs}) is larger than commandMaxTimeoutMs (${limits.commandMaxTimeoutMs}).`,
@@ -91,6 +92,7 @@ function complete(settings: Settings, { options, gathered, env, cwd }: Parts): C
     mode,
     dataDir: settings.dataDir ?? defaultDataDir(env),
     limits,
+    localLimits: mode === 'stdio' && !gathered.given.has('graceMs') ? { graceMs: LOCAL_STDIO_GRACE_MS } : {},
     hostEnv: commandEnvironment(env),
     declarationEnv: env,
     dockerEnv: pick(env, DOCKER_VARIABLES),

@@ -41,6 +41,7 @@ export async function createServices(
     ...(config.directory === undefined ? {} : { directory: config.directory }),
     ...(config.layout === undefined ? {} : { layout: config.layout }),
     limits: config.limits,
+    localLimits: config.localLimits,
     hostEnv,
     env: config.env,
     confine: config.confine,

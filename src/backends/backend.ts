@@ -23,7 +23,7 @@ export interface EnvironmentSpec {
   /** Name that the owner knows it by. */
   name: string
   owner: Owner
-  /** Host directory to work in; only `local` and a bind-mounting `docker` use it. Absent: the backend makes one. */
+  /** Host directory to work in, for `local` and a bind-mounting `docker` alone. Absent: the backend makes one. */
   directory?: string
   /** `workdir`: Atelier's own folders lie in `directory` itself, as in AgentScope's workspaces. Only with `directory`. */
   layout?: 'workdir'
@@ -128,7 +128,9 @@ export interface Leftover {
   kind: string
   /** Its name or id at the service. */
   name: string
-  /** Why it may go, as the end of a sentence. */
+  /** `suspend`: it costs without being used, and holds files that stay. */
+  action: 'remove' | 'suspend'
+  /** Why, as the end of a sentence. */
   reason: string
 }
 
@@ -143,9 +145,14 @@ export interface Backend {
   probe(options?: CallOptions): Promise<ProbeStep[]>
   /**
    * Gives what hosts that never came back left behind, by label alone, and removes each unless `dryRun`. What holds a workspace's
-   * files is never among it. Absent where nothing can be left.
+   * files is never removed, and nothing is touched that a host may just be making. Absent where nothing can be left.
    */
   prune?(options: CallOptions & { dryRun: boolean }): AsyncIterable<Leftover>
+  /**
+   * Removes a workspace with its files, whatever became of it and without starting it; one that is gone is fine. Refuses
+   * (`permission_denied`) what Atelier did not make. Absent where `Environment.destroy` can do no less.
+   */
+  remove?(info: Pick<EnvironmentInfo, 'id' | 'owner'>, options?: CallOptions): Promise<void>
 }
 
 /** One live environment. `[Symbol.asyncDispose]` lets go of the host's handles and changes nothing inside. */

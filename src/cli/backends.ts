@@ -2,8 +2,11 @@ import { BACKEND_NAMES, type Backend, type BackendName, type EnvironmentInfo, ty
 import { createBackends } from '../backends/registry.ts'
 import { backendSettings } from '../config/backends/backend-settings.ts'
 import type { Config } from '../config.ts'
+import { after, formatMs, withSignal } from '../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
 import { createLogger } from '../services.ts'
+
+const LIST_MS = 30_000
 
 /** A backend that could not be asked, and why. */
 export interface Unasked {
@@ -50,16 +53,36 @@ export async function findWorkspaces(
   const { loaded, failed } = await configuredBackends(config)
   const listings = await Promise.all(
     loaded.map(async backend => {
-      const infos: EnvironmentInfo[] = []
       try {
-        for await (const info of backend.list(owner)) infos.push(info)
+        return await listOne(backend, owner)
       } catch (error) {
         failed.push({ backend: backend.name, error: toWorkspaceError(error) })
+        return []
       }
-      return infos
     }),
   )
+  failed.sort((a, b) => BACKEND_NAMES.indexOf(a.backend) - BACKEND_NAMES.indexOf(b.backend))
   return { found: listings.flat(), failed }
+}
+
+/** All of one backend's; one that is silent holds up the others' answers for a while only. */
+async function listOne(backend: Backend, owner: OwnerFilter): Promise<EnvironmentInfo[]> {
+  const { name } = backend
+  const controller = new AbortController()
+  const stop = after(LIST_MS, () => {
+    const late = `The workspaces of ${name} were not listed within ${formatMs(LIST_MS)}.`
+    controller.abort(new WorkspaceError('timeout', late, { hint: `\`atelier doctor ${name}\` tells what is wrong.` }))
+  })
+  const infos: EnvironmentInfo[] = []
+  const all = async () => {
+    for await (const info of backend.list(owner, { signal: controller.signal })) infos.push(info)
+    return infos
+  }
+  try {
+    return await withSignal(all(), controller.signal)
+  } finally {
+    stop()
+  }
 }
 
 /** The workspaces that ids and names mean. Throws `not_found` and `invalid_argument` for those that mean none, or several. */

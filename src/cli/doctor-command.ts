@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { BACKEND_NAMES, type Backend, type BackendName, type ProbeStep } from '../backends/backend.ts'
+import { failedStep } from '../backends/probe.ts'
 import type { Config } from '../config.ts'
 import { WorkspaceError } from '../lib/errors.ts'
 import { nearest } from '../lib/suggest.ts'
 import { configuredBackends, isConfigured, isMeant } from './backends.ts'
-import { failedStep } from './failed-step.ts'
 import { tryWorkspace } from './try-workspace.ts'
+import { WaitingLine, type WaitingOutput } from './waiting-line.ts'
 
 export interface DoctorOptions {
   /** One backend alone; absent: every one that is configured. */
   backend?: string | undefined
   json: boolean
   write(text: string): void
+  /** Where a terminal shows what is waited for. */
+  output?: WaitingOutput
+  /** Ends it early; what was made is removed all the same. */
+  signal?: AbortSignal
 }
 
 interface Finding {
@@ -20,9 +25,14 @@ interface Finding {
 }
 
 /** Tries each backend step by step, up to a command in a workspace of its own; resolves to the exit code, 1 when a step failed. */
-export async function diagnose(config: Config, { backend, json, write }: DoctorOptions): Promise<number> {
+export async function diagnose(config: Config, options: DoctorOptions): Promise<number> {
+  const { backend, json, write, signal, output = { write: () => {} } } = options
+  using waiting = new WaitingLine(output)
   const wanted = backend === undefined ? undefined : checkedName(config, backend)
-  const shown = json ? () => {} : write
+  const shown = (text: string) => {
+    waiting.clear()
+    if (!json) write(text)
+  }
   const { loaded, failed } = await configuredBackends(config)
   const findings: Finding[] = []
   for (const { backend: name, error } of failed) {
@@ -31,34 +41,41 @@ export async function diagnose(config: Config, { backend, json, write }: DoctorO
     findings.push({ backend: name, steps: [told(failedStep('load', error), shown)] })
   }
   for (const one of loaded) {
-    if (wanted !== undefined && one.name !== wanted) continue
+    if ((wanted !== undefined && one.name !== wanted) || signal?.aborted) continue
     shown(`${one.name}\n`)
     const isNeeded = wanted !== undefined || isMeant(config, one.name)
-    findings.push({ backend: one.name, steps: await examine(one, { config, shown, isNeeded }) })
+    const begun = (title: string) => waiting.show(`${one.name}: ${title}`)
+    findings.push({ backend: one.name, steps: await examine(one, { config, shown, begun, isNeeded, signal }) })
   }
+  waiting.clear()
   if (json) write(`${JSON.stringify(findings, undefined, 2)}\n`)
-  return findings.every(({ steps }) => steps.every(step => step.ok || step.optional)) ? 0 : 1
+  return !signal?.aborted && findings.every(({ steps }) => steps.every(step => step.ok || step.optional)) ? 0 : 1
 }
 
 interface Examination {
   config: Config
   shown(text: string): void
+  /** Called with what is waited for. */
+  begun(title: string): void
   /** Whether it is a failure when the backend is not there at all. */
   isNeeded: boolean
+  signal: AbortSignal | undefined
 }
 
-async function examine(backend: Backend, { config, shown, isNeeded }: Examination): Promise<ProbeStep[]> {
+async function examine(backend: Backend, { config, shown, begun, isNeeded, signal }: Examination): Promise<ProbeStep[]> {
   const steps: ProbeStep[] = []
-  const tell = (step: ProbeStep) => void steps.push(told(step, shown))
-  const probed = (step: ProbeStep) => tell(isNeeded || step.ok ? step : { ...step, optional: true })
+  const done = (step: ProbeStep) => void steps.push(told(step, shown))
+  const probed = (step: ProbeStep) => done(isNeeded || step.ok ? step : { ...step, optional: true })
+  begun('is it there')
   try {
-    for (const step of await backend.probe()) probed(step)
+    for (const step of await backend.probe({ signal })) probed(step)
   } catch (error) {
     probed(failedStep('probe', error))
   }
   // Without some things a workspace works all the same, only worse; everything else has to hold first.
   const isHopeless = steps.some(step => !step.ok && (!isNeeded || step.optional !== true))
-  if (!isHopeless) await tryWorkspace(config, { backend: backend.name, name: `doctor-${randomBytes(4).toString('hex')}` }, tell)
+  const name = `doctor-${randomBytes(4).toString('hex')}`
+  if (!isHopeless) await tryWorkspace(config, { backend, name, signal }, { begun, done })
   return steps
 }
 

@@ -39,7 +39,7 @@ async function pruneOne(backend: Backend, dryRun: boolean, failed: Unasked[]): P
 
 function asText(found: readonly Found[], dryRun: boolean): string {
   if (found.length === 0) return dryRun ? 'Nothing would be removed.\n' : 'Nothing was left over.\n'
-  const rows = found.map(({ backend, kind, name, reason }) => [backend, kind, name, reason])
-  const head = dryRun ? 'These would be removed:' : 'These were removed:'
-  return `${head}\n${textTable(['BACKEND', 'KIND', 'NAME', 'WHY'], rows)}`
+  const done = { remove: dryRun ? 'would be removed' : 'removed', suspend: dryRun ? 'would be paused' : 'paused' }
+  const rows = found.map(({ backend, kind, name, action, reason }) => [backend, kind, name, done[action], reason])
+  return textTable(['BACKEND', 'KIND', 'NAME', 'WHAT', 'WHY'], rows)
 }

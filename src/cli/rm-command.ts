@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import type { EnvironmentInfo } from '../backends/backend.ts'
+import type { Backend, EnvironmentInfo } from '../backends/backend.ts'
 import type { Config } from '../config.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
-import { createServices } from '../services.ts'
-import { resolveWorkspaces } from './backends.ts'
+import { createListStore } from '../mcp/nested/list-store.ts'
+import { createLogger, createServices } from '../services.ts'
+import { configuredBackends, resolveWorkspaces } from './backends.ts'
 import { withProgress } from './progress-bar.ts'
 
 export interface RemoveOptions {
@@ -33,16 +35,38 @@ export async function removeWorkspaces(
   if (!yes && !(await isConfirmed(infos, options))) return { out: '', err: 'Nothing was removed.\n', code: 1 }
   const done: string[] = []
   const failed: string[] = []
-  await using services = await createServices({ ...config, allowLocal: true })
-  await withProgress(infos, output, async ({ id, name, owner, backend }) => {
+  const { loaded } = await configuredBackends(config)
+  await withProgress(infos, output, async info => {
+    const { id, name, backend } = info
     try {
-      await services.manager.destroy(owner, id)
+      await removeOne(
+        config,
+        info,
+        loaded.find(each => each.name === backend),
+      )
       done.push(`Removed ${name} (${id}) on ${backend}.\n`)
     } catch (error) {
       failed.push(`${name} (${id}) was not removed: ${toWorkspaceError(error).text}\n`)
     }
   })
   return { out: done.join(''), err: failed.join(''), code: failed.length > 0 ? 1 : 0 }
+}
+
+/** What runs is ended in order first, unless nothing answers there any more; what does not is not started for it. */
+async function removeOne(config: Config, info: EnvironmentInfo, backend: Backend | undefined): Promise<void> {
+  if (info.state === 'running' || backend?.remove === undefined) {
+    try {
+      // Its own backend is asked first, and so no other one that may not answer.
+      await using services = await createServices({ ...config, backend: info.backend, allowLocal: true })
+      await services.manager.destroy(info.owner, info.id)
+      return
+    } catch (error) {
+      // Where it can't be opened it may still be removed; what stands in the way of that too is told.
+      if (backend?.remove === undefined) throw error
+    }
+  }
+  await backend.remove(info)
+  createListStore(join(config.dataDir, 'lists'), createLogger(config.logLevel)).forget(info.id)
 }
 
 async function isConfirmed(infos: readonly EnvironmentInfo[], { input, output }: RemoveOptions): Promise<boolean> {

@@ -1,80 +1,127 @@
-import type { BackendName, ProbeStep } from '../backends/backend.ts'
+import type { Backend, ProbeStep } from '../backends/backend.ts'
+import { failedStep } from '../backends/probe.ts'
 import type { Config } from '../config.ts'
-import { withDeadline } from '../lib/deadline.ts'
-import { WorkspaceError } from '../lib/errors.ts'
+import { after, childController, formatMs, withDeadline, withSignal } from '../lib/deadline.ts'
+import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
+import { namedId } from '../manager/ids.ts'
+import type { Manager } from '../manager/manager.ts'
 import { createServices } from '../services.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { failedStep } from './failed-step.ts'
 
 const CREATE_MS = 300_000
 const STEP_MS = 60_000
+/** A gateway that can't be reached is given up within this, with the reason, before the step's own time is over. */
+const RECONNECT_MS = 20_000
 const ROUNDS = 9
 const SAID = 'atelier is here'
 
-/** Makes a workspace of its own, runs a command in it, measures the way there and removes it; each step is told when it is done. */
-export async function tryWorkspace(
-  config: Config,
-  { backend, name }: { backend: BackendName; name: string },
-  tell: (step: ProbeStep) => void,
-): Promise<void> {
-  const scope = { user: config.user, agent: 'doctor', session: '' }
-  await using services = await createServices(config)
-  const { manager } = services
-  const step = async <T>(title: string, limitMs: number, run: () => Promise<T>, detail: (result: T, ms: number) => string) => {
-    const begun = performance.now()
-    try {
-      const result = await withDeadline(run(), limitMs, `The step "${title}" on ${backend}`)
-      tell({ name: title, ok: true, detail: detail(result, performance.now() - begun) })
-      return result
-    } catch (error) {
-      tell(failedStep(title, error))
-      return undefined
-    }
-  }
-  const made = await step(
-    'create',
-    CREATE_MS,
-    () => manager.create(scope, { name, backend }),
-    (_, ms) => `a workspace in ${took(ms)}`,
-  )
-  if (made !== undefined) {
-    using lease = made.lease
-    await useWorkspace(lease.workspace, step)
-  }
-  const left = await findQuietly(() => manager.find(scope, name))
-  if (made === undefined && left === undefined) return
-  await step(
-    'delete',
-    STEP_MS,
-    () => manager.destroy(scope, left ?? made?.lease.workspace.id ?? name),
-    (_, ms) => `in ${took(ms)}`,
-  )
+/** Hears of each step of a try. */
+export interface Listener {
+  begun(title: string): void
+  done(step: ProbeStep): void
 }
 
-type Step = <T>(
-  title: string,
-  limitMs: number,
-  run: () => Promise<T>,
-  detail: (result: T, ms: number) => string,
-) => Promise<T | undefined>
+export interface Try {
+  backend: Backend
+  /** Of the workspace. */
+  name: string
+  /** Ends the try early; the workspace is removed all the same. */
+  signal?: AbortSignal | undefined
+}
 
-async function useWorkspace(workspace: Workspace, step: Step): Promise<void> {
-  const up = await step(
-    'gateway',
-    STEP_MS,
+/** Makes a workspace of its own, runs a command in it, measures the way there and removes it. */
+export async function tryWorkspace(config: Config, { backend, name, signal }: Try, listener: Listener): Promise<void> {
+  const scope = { user: config.user, agent: 'doctor', session: '' }
+  // What is tried is asked first, and no other backend is.
+  const limits = { ...config.limits, reconnectMs: Math.min(config.limits.reconnectMs, RECONNECT_MS) }
+  await using services = await createServices({ ...config, limits, backend: backend.name, allowLocal: true })
+  const { manager } = services
+  const runner = new Steps(backend.name, listener)
+  const making = manager.create(scope, { name, backend: backend.name })
+  const made = await runner.step(
+    { title: 'create', limitMs: CREATE_MS, signal },
+    end => withSignal(making, end),
+    (_, ms) => `a workspace in ${took(ms)}`,
+  )
+  if (made !== undefined) await useWorkspace(made.lease.workspace, runner, signal)
+  const id = namedId(config.policy, backend.name, scope, name)
+  // What was given up may come to be all the same.
+  const late = await settled(making)
+  late?.lease.release()
+  if (late === undefined && !(await isLeft(backend, id, { name, runner }))) return
+  const remove = (end: AbortSignal) => withSignal(destroy(manager, { scope, id, name }), end)
+  await runner.step({ title: 'delete', limitMs: STEP_MS }, remove, (_, ms) => `in ${took(ms)}`)
+}
+
+/** What a creation gave, waited for within a step's time; `undefined` when it failed, which was told. */
+async function settled<T>(making: Promise<T>): Promise<T | undefined> {
+  return withDeadline(making, STEP_MS, 'Making').catch(() => undefined)
+}
+
+interface StepOptions {
+  title: string
+  limitMs?: number
+  signal?: AbortSignal | undefined
+}
+
+/** Runs steps one after the other and tells of each. */
+class Steps {
+  readonly #backend: string
+  readonly #listener: Listener
+
+  constructor(backend: string, listener: Listener) {
+    this.#backend = backend
+    this.#listener = listener
+  }
+
+  /** `undefined`: it failed, which was told. */
+  async step<T>(
+    { title, limitMs = STEP_MS, signal }: StepOptions,
+    run: (signal: AbortSignal) => Promise<T>,
+    detail: (result: T, ms: number) => string,
+  ): Promise<T | undefined> {
+    const begun = performance.now()
+    const { controller, dispose } = childController(signal)
+    const stop = after(limitMs, () => controller.abort(late(title, this.#backend, limitMs)))
+    this.#listener.begun(title)
+    try {
+      const result = await withSignal(run(controller.signal), controller.signal)
+      this.#listener.done({ name: title, ok: true, detail: detail(result, performance.now() - begun) })
+      return result
+    } catch (error) {
+      this.failed(title, error)
+      return undefined
+    } finally {
+      stop()
+      dispose()
+    }
+  }
+
+  failed(title: string, error: unknown): void {
+    const inside = title === 'create' || title === 'delete' ? '' : 'docs/images.md for what an image needs, '
+    const hint = `See ${inside}docs/${this.#backend}.md, and the log with --log-level debug.`
+    this.#listener.done(failedStep(title, error, hint))
+  }
+}
+
+function late(title: string, backend: string, limitMs: number): WorkspaceError {
+  return new WorkspaceError('timeout', `The step "${title}" on ${backend} took longer than ${formatMs(limitMs)}.`)
+}
+
+async function useWorkspace(workspace: Workspace, runner: Steps, signal: AbortSignal | undefined): Promise<void> {
+  const up = await runner.step(
+    { title: 'gateway', signal },
     () => workspace.status(),
     ({ pid }, ms) => `up as process ${pid}, in ${took(ms)}`,
   )
   if (up === undefined) return
-  await step(
-    'echo',
-    STEP_MS,
+  await runner.step(
+    { title: 'echo', signal },
     () => echo(workspace),
     (_, ms) => `a command answered in ${took(ms)}`,
   )
-  await step(
-    'latency',
-    STEP_MS,
+  await runner.step(
+    { title: 'latency', signal },
     () => roundTrip(workspace),
     ms => `${ms.toFixed(1)} ms a round trip (median of ${ROUNDS})`,
   )
@@ -96,13 +143,38 @@ async function roundTrip(workspace: Workspace): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
 }
 
-async function findQuietly(find: () => Promise<{ id: string }>): Promise<string | undefined> {
+interface Remains {
+  name: string
+  runner: Steps
+}
+
+/** Whether a creation that failed left something; that it can't be known is told. */
+async function isLeft(backend: Backend, id: string, { name, runner }: Remains): Promise<boolean> {
   try {
-    return (await find()).id
-  } catch {
-    // A workspace that could not be made is most often not there; what is wrong has been told.
-    return undefined
+    return (await backend.find(id)) !== undefined
+  } catch (error) {
+    runner.failed('delete', unremoved(error, name))
+    return false
   }
+}
+
+async function destroy(
+  manager: Manager,
+  { scope, id, name }: { scope: Parameters<Manager['destroy']>[0]; id: string; name: string },
+) {
+  try {
+    await manager.destroy(scope, id)
+  } catch (error) {
+    throw unremoved(error, name)
+  }
+}
+
+function unremoved(error: unknown, name: string): WorkspaceError {
+  const { code, message } = toWorkspaceError(error)
+  return new WorkspaceError(code, `The workspace ${name} may be left: ${message}`, {
+    hint: `When the backend answers again: atelier rm ${name}, and atelier prune for what was half made.`,
+    cause: error,
+  })
 }
 
 const took = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)

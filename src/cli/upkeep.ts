@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { WorkspaceError } from '../lib/errors.ts'
 import type { Request } from './program.ts'
 
 /** Where the commands read and write. */
@@ -31,7 +32,20 @@ export async function lookAfter(request: Request, config: Config, { stdin, stdou
     }
     default: {
       const { diagnose } = await import('./doctor-command.ts')
-      return diagnose(config, { backend: request.backend, json, write: text => void stdout.write(text) })
+      const write = (text: string) => void stdout.write(text)
+      return interruptible(signal => diagnose(config, { backend: request.backend, json, write, output: stderr, signal }))
     }
+  }
+}
+
+/** Lets what is under way clean up at the first signal; a second one ends it at once. */
+async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const stop = () => controller.abort(new WorkspaceError('cancelled', 'It was interrupted.'))
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    return await run(controller.signal)
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
   }
 }

@@ -182,6 +182,11 @@ const LIMITS = {
   outputChars: limit(integer(200), 'outputChars', 'Characters shown of one output.'),
   offloadChars: limit(integer(0), 'offloadChars', 'A tool result of more characters is moved to a file; 0: never.'),
   offloadMediaBytes: limit(size(1_024), 'offloadMediaBytes', 'Largest image or sound that stays in a tool result.'),
+  maxNestedServers: limit(
+    integer(0),
+    'maxNestedServers',
+    'Nested servers that run at once; idle ones of other scopes make room. 0: 40, or twice the configured ones.',
+  ),
   logMaxBytes: limit(size(1_024), 'logMaxBytes', 'Largest log of one command.'),
   readMaxLines: limit(integer(1), 'readMaxLines', 'Lines that one Read shows.'),
   readMaxBytes: limit(size(256), 'readMaxBytes', 'Bytes that one Read shows.'),

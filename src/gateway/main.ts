@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { WorkspaceError } from '../lib/errors.ts'
+import { DAEMON_FLAGS } from './daemon-flags.ts'
 import { FINAL_EXIT, OWN_WORDS } from './own-words.ts'
 
 const DEFAULT_IDLE_MS = 15 * 60_000
@@ -69,7 +70,8 @@ async function runServe(values: Flags): Promise<number> {
 
 async function runAttach(values: Flags, argv: string[]): Promise<number> {
   const { attach } = await import('./attach.ts')
-  const args = [process.argv[1] as string, 'serve', ...argv.filter((_, index) => index !== argv.indexOf('attach'))]
+  const flags = argv.filter((_, index) => index !== argv.indexOf('attach'))
+  const args = [...DAEMON_FLAGS, process.argv[1] as string, 'serve', ...flags]
   // A main process is started with its environment, and never by who comes to talk to it.
   const command = values['main-process'] === true ? undefined : { node: process.execPath, args }
   await attach(required(values, 'dir'), command)

@@ -17,3 +17,9 @@ export interface WatchResult {
 export interface WatchChangedNews {
   watch: string
 }
+/** Changes were told as they happen; from now on they are looked for. */
+export interface WatchPolledNews {
+  watch: string
+  /** Says so, and why. */
+  notice: string
+}

@@ -43,7 +43,7 @@ import type {
   NestedStartParams,
   NestedStartResult,
 } from './protocol-nested.ts'
-import type { WatchChangedNews, WatchParams, WatchResult } from './protocol-watch.ts'
+import type { WatchChangedNews, WatchParams, WatchPolledNews, WatchResult } from './protocol-watch.ts'
 
 export type * from './protocol-commands.ts'
 export type * from './protocol-files.ts'
@@ -151,6 +151,7 @@ export interface Notifications {
   'nested.message': NestedMessageNews
   'nested.exited': NestedExitedNews
   'watch.changed': WatchChangedNews
+  'watch.polled': WatchPolledNews
 }
 export type Notification = keyof Notifications
 

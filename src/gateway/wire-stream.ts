@@ -68,7 +68,7 @@ export class WireStream implements Port {
   /** Writes a frame; those of one turn of the event loop go out together. */
   write(kind: string, fields: string, body?: Buffer): void {
     if (this.#closed || this.#tag === undefined) return
-    if (this.#pending.length === 0) queueMicrotask(() => this.flush())
+    if (this.#pending.length === 0) setImmediate(() => this.flush())
     const lead = kind === 'hello' || kind === 'welcome' ? '\n' : ''
     const comma = fields === '' ? '' : ','
     this.#pending.push(`${lead}{"d":"${this.#options.side}","t":"${this.#tag}","k":"${kind}"${comma}${fields}}\n`)

@@ -8,6 +8,10 @@ export interface HeadAndTail {
   omittedBytes: number
 }
 
+/** The end of a line that was cut off is left out, unless it is longer. */
+const MAX_LINE_END = 200
+const NEWLINE = 0x0a
+
 /** Keeps the first and last bytes of a stream of UTF-8 text within a bound, whatever its length. */
 export class TextExcerpt {
   readonly #headBytes: number
@@ -43,7 +47,7 @@ export class TextExcerpt {
     this.#tailLength = 0
   }
 
-  /** The text so far, cut at code points; invalid bytes become U+FFFD. */
+  /** The text so far, cut at code points, the tail at the start of a line where one is near; invalid bytes become U+FFFD. */
   result(): HeadAndTail {
     const head = Buffer.concat(this.#head)
     const kept = Buffer.concat(this.#tail)
@@ -51,7 +55,7 @@ export class TextExcerpt {
       return { head: Buffer.concat([head, kept]).toString('utf8'), tail: '', omittedBytes: 0 }
     }
     const end = head.length - unfinishedTail(head)
-    const start = cutAfter(kept, kept.length - this.#tailBytes)
+    const start = atLineStart(kept, cutAfter(kept, kept.length - this.#tailBytes))
     const shown = end + kept.length - start
     return {
       head: head.toString('utf8', 0, end),
@@ -83,4 +87,10 @@ export class TextExcerpt {
       this.#tailLength = rest.length
     }
   }
+}
+
+function atLineStart(bytes: Buffer, at: number): number {
+  if (at === 0 || bytes[at - 1] === NEWLINE) return at
+  const next = bytes.indexOf(NEWLINE, at) + 1
+  return next === 0 || next - at > MAX_LINE_END || next === bytes.length ? at : next
 }

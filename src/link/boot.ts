@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { EnvironmentSpec } from '../backends/backend.ts'
+import { DAEMON_FLAGS } from '../gateway/daemon-flags.ts'
 import { type DaemonSetup, gatewayFlags } from './gateway-flags.ts'
 import { gatewayScript } from './gateway-script.ts'
 
@@ -19,7 +20,7 @@ export function gatewayBoot(
     const flags = gatewayFlags({ ...setup, ...place, mainProcess: true, inheritEnv: true })
     return {
       files: [{ path: PROGRAM, data: await program, mode: 0o755 }],
-      argv: [node, `${folder}/${PROGRAM}`, 'serve', ...flags],
+      argv: [node, ...DAEMON_FLAGS, `${folder}/${PROGRAM}`, 'serve', ...flags],
     }
   }
 }

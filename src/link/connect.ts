@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { BackendName, Environment } from '../backends/backend.ts'
 import { VERSION } from '../gateway/version.ts'
+import type { HeartbeatOptions } from '../gateway/wire-heartbeat.ts'
 import type { Logger } from '../lib/log.ts'
 import { LinkClient } from './client.ts'
 import { dialEnvironment } from './dial-environment.ts'
@@ -27,6 +28,8 @@ export interface ConnectOptions {
   gatewayScript?: string
   /** Folder of this host for a node that environments without one get; absent: one in the temporary directory. */
   cacheDir?: string | undefined
+  /** When a silent gateway is asked, and given up; absent: `DEFAULT_HEARTBEAT`. */
+  heartbeat?: HeartbeatOptions
 }
 
 /** Where bytes pass through several processes, more of a transfer may be under way. */
@@ -38,7 +41,7 @@ const WINDOW_BYTES: Partial<Record<BackendName, number>> = { docker: 512 * 1024 
  */
 export function connectGateway(environment: Environment, options: ConnectOptions): GatewayClient {
   const { info } = environment
-  const { owner, env, graceMs, gatewayIdleMs, reconnectMs, logger, events } = options
+  const { owner, env, graceMs, gatewayIdleMs, reconnectMs, heartbeat, logger, events } = options
   const { cacheDir = join(tmpdir(), 'atelier-cache') } = options
   const script = (): string => options.gatewayScript ?? gatewayScript()
   const place = { dir: runtimeDirOf(environment), workdir: info.workdir, root: info.root }
@@ -46,7 +49,7 @@ export function connectGateway(environment: Environment, options: ConnectOptions
   return new LinkClient({
     dial: info.socket === undefined ? dialEnvironment(environment, { script, cacheDir }, setup) : dialLocal(script, setup),
     open: { owner, env, graceMs, idleMs: gatewayIdleMs },
-    ...{ reconnectMs, logger, events, build: VERSION, windowBytes: WINDOW_BYTES[info.backend] },
+    ...{ reconnectMs, heartbeat, logger, events, build: VERSION, windowBytes: WINDOW_BYTES[info.backend] },
   })
 }
 

@@ -1,17 +1,7 @@
-import type { BackendName, Environment } from '../backends/backend.ts'
+import type { Environment } from '../backends/backend.ts'
 import type { Dial } from './dial.ts'
 import { type DaemonSetup, gatewayFlags } from './gateway-flags.ts'
 import { install } from './install.ts'
-
-/** Backends whose streams carry all byte values. */
-const CLEAN: Record<BackendName, boolean> = {
-  local: true,
-  docker: true,
-  kubernetes: true,
-  opensandbox: true,
-  daytona: false,
-  e2b: true,
-}
 
 /** Where things are on this host. */
 export interface HostPlace {
@@ -23,15 +13,14 @@ export interface HostPlace {
 
 /** Dials the gateway inside an environment through its stream, putting the program in first where it is not there yet. */
 export function dialEnvironment(environment: Environment, { script, cacheDir }: HostPlace, setup: DaemonSetup): Dial {
-  const { gateway, backend } = environment.info
-  const clean = CLEAN[backend]
+  const { gateway } = environment.info
   if (gateway !== undefined) {
     const argv = [gateway.node, gateway.script, 'attach', ...gatewayFlags({ ...setup, dir: gateway.dir, mainProcess: true })]
-    return async signal => ({ stream: await environment.openStream(argv, { signal }), clean })
+    return async signal => ({ stream: await environment.openStream(argv, { signal }), clean: true })
   }
   return async signal => {
     const inside = await install(environment, { dir: setup.dir, script: script(), cacheDir, signal })
     const argv = [inside.node, inside.script, 'attach', ...gatewayFlags(setup)]
-    return { stream: await environment.openStream(argv, { signal }), clean }
+    return { stream: await environment.openStream(argv, { signal }), clean: true }
   }
 }

@@ -12,6 +12,7 @@ const SOUND: Record<Notification, (params: Record<string, unknown>) => boolean> 
   'nested.message': ({ server, message }) => typeof server === 'string' && typeof message === 'object' && message !== null,
   'nested.exited': ({ server, reason, stderrTail }) => [server, reason, stderrTail].every(text => typeof text === 'string'),
   'watch.changed': ({ watch }) => typeof watch === 'string',
+  'watch.polled': ({ watch, notice }) => typeof watch === 'string' && typeof notice === 'string',
 }
 
 /** Passes news up; a listener that throws is logged and harms nothing. */

@@ -54,7 +54,7 @@ class SessionDirectory implements WorkspaceDirectory {
     const info = ref ? await this.#manager.find(this.#scope, ref, call) : await this.#hold(ref, async ({ info }) => info, call)
     const summary = await this.#summary(info.id, call)
     const open = this.#manager.opened(info.id)
-    return open === undefined ? { summary } : { summary, use: await useOf(open, this.#manager.limits) }
+    return open === undefined ? { summary } : { summary, use: await useOf(open, this.#manager.limitsOn?.(info.backend)) }
   }
 
   async use(ref: string, call?: Call): Promise<WorkspaceSummary> {

@@ -13,8 +13,11 @@ import { createLookup, type Lookup, loadBackend, openBackends } from './lookup.t
 import { OfferedDirectories, type OfferedDirectory, unopened } from './offered.ts'
 import { OpenWorkspaces } from './open-workspaces.ts'
 import { assertMadeByAtelier, createSharingGuard, mayUse } from './ownership.ts'
+import type { Lease, Manager } from './port.ts'
 import type { IsolationPolicy, Scope } from './scope.ts'
 import { given, type Target, Targets, targetOf } from './targets.ts'
+
+export type { Lease, Manager } from './port.ts'
 
 export interface ManagerOptions {
   backends: ReadonlyMap<BackendName, () => Promise<Backend>>
@@ -28,6 +31,8 @@ export interface ManagerOptions {
   /** `workdir`: Atelier's own folders lie in that directory itself. */
   layout?: 'workdir'
   limits: WorkspaceLimits
+  /** Where those of workspaces on `local` differ. */
+  localLimits?: Partial<WorkspaceLimits>
   /** Initial environment of commands on `local`; other backends get none of it. */
   hostEnv: Record<string, string>
   env: Record<string, string>
@@ -56,32 +61,6 @@ export interface ManagerOptions {
   destroyed?: (id: string) => void
   /** Opens one workspace; absent: `openWorkspace`. */
   open?: typeof openWorkspace
-}
-
-/** A hold on one workspace: while it is held the workspace counts as busy. `release` is idempotent. */
-export interface Lease extends Disposable {
-  readonly workspace: Workspace
-  release(): void
-}
-
-export interface Manager extends AsyncDisposable {
-  /** Limits in force, for those who show them. */
-  readonly limits?: WorkspaceLimits
-  /** The workspace of `scope` (by policy), or the one named by `ref`. One build per id at a time, none across ids. */
-  acquire(scope: Scope, request?: { ref?: string; signal?: AbortSignal }): Promise<Lease>
-  create(scope: Scope, request: CreateRequest, options?: { signal?: AbortSignal }): Promise<{ lease: Lease; created: boolean }>
-  list(scope: Scope, options?: { signal?: AbortSignal }): Promise<EnvironmentInfo[]>
-  find(scope: Scope, ref: string, options?: { signal?: AbortSignal }): Promise<EnvironmentInfo>
-  /** The id that `acquire(scope)` would use. */
-  defaultId(scope: Scope): Promise<string>
-  /** The open workspace of an id, if this process has it open. */
-  opened(id: string): Workspace | undefined
-  /** Directories that a client offers to work in: from now on they are workspaces of its user, instead of those offered before. */
-  offer?(scope: Scope, offered: readonly OfferedDirectory[]): Promise<void>
-  close(scope: Scope, ref: string): Promise<{ info: EnvironmentInfo; notices: string[] }>
-  destroy(scope: Scope, ref: string): Promise<EnvironmentInfo>
-  /** Says goodbye to every open workspace. */
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** A manager with nothing open; it touches no disk and no backend before the first call. */
@@ -113,8 +92,9 @@ class ScopedWorkspaces implements Manager {
     this.#admit = createSharingGuard({ allowed: options.allowSharedLocal, several: options.severalUsers === true })
   }
 
-  get limits(): WorkspaceLimits {
-    return this.#options.limits
+  limitsOn(backend: BackendName): WorkspaceLimits {
+    const { limits, localLimits } = this.#options
+    return backend === 'local' ? { ...limits, ...localLimits } : limits
   }
 
   async acquire(scope: Scope, request: { ref?: string } & Call = {}): Promise<Lease> {
@@ -169,6 +149,10 @@ class ScopedWorkspaces implements Manager {
     return this.#open.get(id)
   }
 
+  closed(id: string): Promise<void> {
+    return this.#open.closed(id)
+  }
+
   async offer(scope: Scope, offered: readonly OfferedDirectory[]): Promise<void> {
     await this.#offered.set(scope, offered, await this.defaultId(scope))
   }
@@ -213,16 +197,17 @@ class ScopedWorkspaces implements Manager {
   async #build({ backend, spec }: Target): Promise<Workspace> {
     const { hostEnv, env, backends, open = openWorkspace } = this.#options
     const all = { ...(backend === 'local' ? hostEnv : {}), ...env, ...spec.env }
-    return open(await loadBackend(backends, backend), spec, this.#workspaceOptions(spec, all))
+    const options = { ...this.#workspaceOptions(spec, all), limits: this.limitsOn(backend) }
+    return open(await loadBackend(backends, backend), spec, options)
   }
 
-  #workspaceOptions(spec: EnvironmentSpec, env: Record<string, string>): WorkspaceOptions {
-    const { limits, confine, goodbye, logger, nested, cacheDir } = this.#options
+  #workspaceOptions(spec: EnvironmentSpec, env: Record<string, string>): Omit<WorkspaceOptions, 'limits'> {
+    const { confine, goodbye, logger, nested, cacheDir } = this.#options
     const swept = this.#open.takeSweepNote(spec.id)
     const notices = swept === undefined ? [] : [`Workspace ${JSON.stringify(spec.name)} ${swept}`]
     const owner = `${goodbye === 'end' ? 'session' : 'server'}:${spec.owner.user}`
     const log = logger.child({ workspace: spec.id })
-    return { limits, env, owner, confine, goodbye, notices, nested, cacheDir, seeds: this.#seeds, logger: log }
+    return { env, owner, confine, goodbye, notices, nested, cacheDir, seeds: this.#seeds, logger: log }
   }
 
   async #target(scope: Scope, { ref = '', signal }: { ref?: string } & Call): Promise<Target> {

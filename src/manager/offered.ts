@@ -5,7 +5,7 @@ import { toWorkspaceError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import { DEFAULT_NAME, directoryId } from './ids.ts'
 import type { Scope } from './scope.ts'
-import type { Target } from './targets.ts'
+import { OPENS_DIRECTORIES, type Target } from './targets.ts'
 
 /** A directory of the user's that the client offers to work in. */
 export interface OfferedDirectory {
@@ -14,8 +14,6 @@ export interface OfferedDirectory {
   directory: string
 }
 
-/** Backends that can work in a directory of this host. */
-const ABLE: readonly BackendName[] = ['local', 'docker']
 const MAX_OFFERED = 100
 
 /** The directories that clients offered, by user, each a workspace under a name of its own. */
@@ -32,7 +30,7 @@ export class OfferedDirectories {
   /** Replaces what was offered before. What can't be used is logged and left out, and so is what is `own`, the default one, or there twice. */
   async set({ user }: Scope, offered: readonly OfferedDirectory[], own: string): Promise<void> {
     const targets: Target[] = []
-    for (const { name, directory } of ABLE.includes(this.#backend) ? offered.slice(0, MAX_OFFERED) : []) {
+    for (const { name, directory } of OPENS_DIRECTORIES.includes(this.#backend) ? offered.slice(0, MAX_OFFERED) : []) {
       const real = await this.#real(directory)
       if (real === undefined || targets.some(({ spec }) => spec.directory === real)) continue
       const id = directoryId(this.#backend, user, real)

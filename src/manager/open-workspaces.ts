@@ -31,6 +31,11 @@ export class OpenWorkspaces {
     return entry?.closing === undefined ? entry?.workspace : undefined
   }
 
+  /** Resolves once the workspace of an id that is being closed is, however that ends. */
+  async closed(id: string): Promise<void> {
+    await this.#entries.get(id)?.closing?.catch(() => {})
+  }
+
   /** What to say to whoever opens an id again that the sweeper closed; given once. */
   takeSweepNote(id: string): string | undefined {
     const note = this.#swept.get(id)

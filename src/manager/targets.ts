@@ -1,6 +1,7 @@
 import type { BackendName, EnvironmentInfo, EnvironmentSpec } from '../backends/backend.ts'
 import { userDirectory } from '../backends/host/folders.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { WorkspaceError } from '../lib/errors.ts'
 import { DEFAULT_NAME, directoryId, namedId } from './ids.ts'
 import type { IsolationPolicy, Scope } from './scope.ts'
 
@@ -18,6 +19,9 @@ export interface TargetOptions {
   layout?: 'workdir' | undefined
 }
 
+/** Backends that can work in a directory of this host. */
+export const OPENS_DIRECTORIES: readonly BackendName[] = ['local', 'docker']
+
 /** A directory on a file system that does not answer must not hold a server for ever. */
 const RESOLVE_MS = 30_000
 
@@ -32,14 +36,20 @@ export class Targets {
     this.#options = options
   }
 
-  /** The default workspace: the directory that this server was started for, else one that Atelier makes for the scope. */
+  /**
+   * The default workspace: the directory that this server was started for, else one that Atelier makes for the scope. Where a backend
+   * can't open a directory of this host, each directory has a workspace of its own that begins empty.
+   */
   async default(scope: Scope): Promise<Target> {
-    const { directory, defaultBackend: backend } = this.#options
+    const { directory, layout, defaultBackend: backend } = this.#options
+    if (layout !== undefined && !OPENS_DIRECTORIES.includes(backend)) throw noLayout(layout, backend)
     if (directory === undefined) return this.named(scope, backend, DEFAULT_NAME)
     const real = await this.#realDirectory(directory)
     const owner = { user: scope.user, agent: '', session: '' }
     const id = this.#idOf(backend, scope.user, real)
-    return { backend, spec: { id, name: DEFAULT_NAME, owner, directory: real, ...given({ layout: this.#options.layout }) } }
+    const spec = { id, name: DEFAULT_NAME, owner }
+    if (!OPENS_DIRECTORIES.includes(backend)) return { backend, spec }
+    return { backend, spec: { ...spec, directory: real, ...given({ layout }) } }
   }
 
   /** A workspace that Atelier makes under a name. */
@@ -69,6 +79,14 @@ export class Targets {
     })
     return this.#directory
   }
+}
+
+function noLayout(layout: string, backend: BackendName): WorkspaceError {
+  return new WorkspaceError(
+    'unsupported',
+    `The layout "${layout}" is one of a directory of this host, and backend ${backend} opens none.`,
+    { hint: `Leave the layout out, or choose one of the backends ${OPENS_DIRECTORIES.join(' and ')}.` },
+  )
 }
 
 /** How to open a workspace that is there. */

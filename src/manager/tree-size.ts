@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { toWorkspaceError } from '../lib/errors.ts'
+import { count, formatBytes } from '../tools/units.ts'
 import type { Files } from '../workspace/ports.ts'
 
 /** What lies below a path; `complete` is false where a bound ended the count. */
@@ -27,18 +28,10 @@ export async function treeSize(files: Pick<Files, 'stat' | 'list'>, path: string
   return size
 }
 
-/** A size for people: "3 files, 12 kB", "over 900 files, over 2.1 GB". */
+/** A size for people: "3 files, 12 KB", "over 900 files, over 2.1 GB". */
 export function describeSize({ files, bytes, complete }: TreeSize): string {
   const over = complete ? '' : 'over '
-  return `${over}${files} ${files === 1 ? 'file' : 'files'}, ${over}${describeBytes(bytes)}`
-}
-
-function describeBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 0
-  for (; value >= 1_000 && unit < units.length - 1; unit++) value /= 1_000
-  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+  return `${over}${count(files, 'file')}, ${over}${formatBytes(bytes)}`
 }
 
 async function addFolder(files: Pick<Files, 'list'>, path: string, size: TreeSize): Promise<string[]> {

@@ -61,7 +61,7 @@ export async function runTool(context: SessionContext, call: Call): Promise<Para
     if (answer.isError) outcome = 'error'
     const plain = toolResult(answer, hold.notices(), call.params)
     const used = hold.used()
-    const result = used === undefined ? plain : withLogLink(plain, answer.structured?.log, used)
+    const result = used === undefined ? plain : withLogLink(plain, answer.log, used)
     const shown = answer.offload === false ? result : await light(context, call, { result, offload })
     const other = hold.named()
     return other === undefined ? shown : namedLinks(shown, other)

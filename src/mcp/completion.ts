@@ -5,12 +5,16 @@ import { type MethodHandler, RpcError } from './method.ts'
 import { type SessionContext, scopeOf } from './session-context.ts'
 import { INVALID_PARAMS, isObject } from './shape.ts'
 import { openedCurrent, shownSkills } from './skill-access.ts'
+import { argumentsOffered, SKILL_ARGUMENT } from './skill-prompts.ts'
 import { isSkillUri, resolveSkillUri, skillUri } from './skill-uri.ts'
 
 /** Most values that the protocol lets an answer hold. */
 const MAX_VALUES = 100
 
-/** `completion/complete` for workspace ids, skills and paths. A path or skill is completed in a workspace that is open; none is started for it. */
+/**
+ * `completion/complete` for the variables of our templates and the arguments of our prompts. Paths and skills are those of a workspace that
+ * is open; none is started for it.
+ */
 export function complete(context: SessionContext): MethodHandler {
   return async (params, { signal }) => {
     const { ref, argument } = params
@@ -18,13 +22,15 @@ export function complete(context: SessionContext): MethodHandler {
       throw new RpcError(INVALID_PARAMS, 'completion/complete needs "ref" and "argument" with a name and a value.')
     }
     const known = isObject(params.context) && isObject(params.context.arguments) ? params.context.arguments : {}
-    if (argument.name === 'workspace') return answer(await workspaces(context, { params, typed: argument.value, signal }))
-    if (argument.name === 'skill') return answer(await skillNames(context, { params, typed: argument.value, signal }))
+    const at = { params, typed: argument.value, signal }
+    if (argument.name === 'workspace') return answer(await workspaces(context, at))
+    if (argument.name === 'skill') return answer(await skillNames(context, at))
+    if (ref.type === 'ref/prompt')
+      return answer(argument.name === SKILL_ARGUMENT ? await skillArguments(context, { ...at, prompt: ref.name }) : [])
     if (argument.name !== 'path') return answer([])
-    if (typeof ref.uri === 'string' && isSkillUri(ref.uri))
-      return answer(await skillPaths(context, { params, typed: argument.value, signal, skill: known.skill }))
-    const rooted = typeof ref.uri === 'string' && ref.uri.startsWith('workspace:///')
-    return answer(await paths(context, { params, typed: argument.value, signal, rooted, workspace: known.workspace }))
+    const uri = typeof ref.uri === 'string' ? ref.uri : ''
+    if (isSkillUri(uri)) return answer(await skillPaths(context, { ...at, skill: known.skill }))
+    return answer(await paths(context, { ...at, rooted: uri.startsWith('workspace:///'), workspace: known.workspace }))
   }
 }
 
@@ -43,6 +49,22 @@ async function workspaces(context: SessionContext, { params, typed, signal }: Ty
 async function skillNames(context: SessionContext, { params, typed, signal }: Typed): Promise<string[]> {
   const skills = await shownSkills(context, scopeOf(context, params), signal)
   return skills.map(skill => skillUri(skill).slice('skill://'.length)).filter(name => name.startsWith(typed))
+}
+
+/** What a skill's header offers as its arguments, and paths: the last word is completed. */
+async function skillArguments(context: SessionContext, at: Typed & { prompt: unknown }): Promise<string[]> {
+  const skills = await shownSkills(context, scopeOf(context, at.params), at.signal)
+  const skill = skills.find(({ name }) => name === at.prompt)
+  if (skill === undefined) return []
+  const [before, word] = splitLastWord(at.typed)
+  const offered = before === '' ? argumentsOffered(skill).filter(value => value.startsWith(word)) : []
+  const found = await paths(context, { ...at, typed: word, rooted: false, workspace: undefined })
+  return [...offered, ...found].map(value => before + value)
+}
+
+function splitLastWord(typed: string): [before: string, word: string] {
+  const at = typed.search(/\S*$/)
+  return [typed.slice(0, at), typed.slice(at)]
 }
 
 async function skillPaths(context: SessionContext, at: Typed & { skill: unknown }): Promise<string[]> {

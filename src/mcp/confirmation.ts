@@ -13,7 +13,7 @@ export function confirmationOf(
 ): Confirmation | undefined {
   const { client, ask, services } = context
   if (client === undefined || ask === undefined || refusal('elicitation/create', {}, client) !== undefined) return undefined
-  return async question => {
+  const askPerson: Confirmation['ask'] = async question => {
     const params = { message: question, requestedSchema: { type: 'object', properties: {} } }
     try {
       const { action } = await ask('elicitation/create', params, { related, signal, limitMs: ANSWER_MS })
@@ -26,4 +26,5 @@ export function confirmationOf(
       return code === 'timeout' ? 'dismissed' : 'impossible'
     }
   }
+  return { ask: askPerson, leftOpen: context.leftOpen }
 }

@@ -1,19 +1,23 @@
 import { contains } from '../lib/paths.ts'
+import type { LogReference } from '../tools/tool.ts'
+import { jobLog, layoutOf } from '../workspace/layout.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { workspaceUri } from '../workspace/workspace-uri.ts'
 
 type Params = Record<string, unknown>
 
-/** A result with a link to the log that its text names, for clients that follow links; `log` is its path in the workspace. */
-export function withLogLink(result: Params, log: unknown, { info: { root } }: Pick<Workspace, 'info'>): Params {
-  if (typeof log !== 'string' || root === '' || !contains(root, log)) return result
+/** A result with a link to a log, for clients that follow links; one outside the workspace's root has none. */
+export function withLogLink(result: Params, log: LogReference | undefined, { info: { root } }: Pick<Workspace, 'info'>): Params {
+  if (log === undefined || root === '') return result
+  const path = log.path ?? jobLog(layoutOf(root), log.job)
+  if (!contains(root, path)) return result
   const content = Array.isArray(result.content) ? result.content : []
-  if (!content.some(({ type, text }) => type === 'text' && String(text).includes(log))) return result
-  const uri = workspaceUri('', log.slice(root.replace(/\/$/, '').length + 1))
-  return { ...result, content: [...content, { type: 'resource_link', uri, name: nameOf(log), mimeType: 'text/plain' }] }
-}
-
-/** The log's folder is named after its job. */
-function nameOf(log: string): string {
-  return log.split('/').slice(-2).join('-')
+  // The log's folder is named after its job.
+  const job = path.split('/').at(-2)
+  const link = {
+    ...{ type: 'resource_link', uri: workspaceUri('', path.slice(root.replace(/\/$/, '').length + 1)) },
+    ...{ name: `${job}-log`, title: `Log of job ${job}`, mimeType: 'text/plain' },
+    ...(log.bytes !== undefined && { size: log.bytes }),
+  }
+  return { ...result, content: [...content, link] }
 }

@@ -2,6 +2,7 @@ import { WorkspaceError } from '../lib/errors.ts'
 import type { Scope } from '../manager/scope.ts'
 import { skillsBlock } from '../workspace/skills/prompt-block.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { WORKSPACE_ICONS } from './icons.ts'
 import { type MethodHandler, type QuickMethod, RpcError } from './method.ts'
 import { acquire, type SessionContext, scopeOf } from './session-context.ts'
 import { INVALID_PARAMS, isObject } from './shape.ts'
@@ -15,7 +16,10 @@ export const PROMPTS = [
     name: 'workspace-instructions',
     title: 'How to work in this workspace',
     description: 'Where the workspace is, what its folders are for, which skills there are, and how to share it with others.',
-    arguments: [{ name: 'workspace', description: 'Id or name; without it the current workspace.', required: false }],
+    arguments: [
+      { name: 'workspace', title: 'Workspace', description: 'Id or name; without it the current workspace.', required: false },
+    ],
+    icons: WORKSPACE_ICONS,
   },
 ]
 

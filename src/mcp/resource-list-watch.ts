@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { toWorkspaceError } from '../lib/errors.ts'
 import type { Scope } from '../manager/scope.ts'
-import type { Watch } from '../workspace/watches.ts'
+import type { Watch, Watcher } from '../workspace/watches.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { SessionContext } from './session-context.ts'
 
 type Listed = readonly Record<string, unknown>[]
@@ -10,6 +12,8 @@ const SETTLE_MS = 200
 const BETWEEN_MS = 1_000
 /** Workspaces whose top level is watched. */
 const MAX_WATCHED = 32
+/** Notices of one session. */
+const MAX_NOTICES = 64
 
 export interface ResourceListWatchOptions {
   /** The list as the client would get it now. */
@@ -31,6 +35,7 @@ export class ResourceListWatch {
   #shown: string | undefined
   #timer: NodeJS.Timeout | undefined
   #looked = Number.NEGATIVE_INFINITY
+  readonly #told = new Set<string>()
 
   constructor(context: SessionContext, options: ResourceListWatchOptions) {
     this.#context = context
@@ -83,27 +88,44 @@ export class ResourceListWatch {
     for (const { uri } of resources) {
       const id = /^workspace:\/\/([^/]+)$/.exec(String(uri))?.[1]
       const workspace = id === undefined ? undefined : this.#context.services.manager.opened(decodeURIComponent(id))
-      if (workspace === undefined || workspace.lost || this.#watches.has(workspace.id) || this.#watches.size >= MAX_WATCHED)
-        continue
-      this.#watches.set(workspace.id, undefined)
-      const watcher = {
-        changed: () => this.touch(),
-        ended: () => {
-          this.#watches.delete(workspace.id)
-          this.touch()
-        },
-      }
-      workspace.watches.start(workspace.info.workdir, watcher, { signal: this.#end.signal }).then(
-        watch => {
-          if (this.#end.signal.aborted) watch.end()
-          else this.#watches.set(workspace.id, watch)
-        },
-        error => {
-          this.#watches.delete(workspace.id)
-          this.#context.services.logger.debug({ error: String(error) }, 'the top level is not watched')
-        },
-      )
+      if (workspace === undefined || workspace.lost || this.#watches.has(workspace.id)) continue
+      if (this.#watches.size < MAX_WATCHED) this.#start(workspace)
+      else
+        this.#notice(
+          `Only ${MAX_WATCHED} workspaces are watched for new files at their top: list the resources again to see those of the others.`,
+        )
     }
+  }
+
+  #start({ id, info, watches }: Workspace): void {
+    this.#watches.set(id, undefined)
+    const watcher: Watcher = {
+      changed: () => this.touch(),
+      ended: () => {
+        this.#watches.delete(id)
+        this.touch()
+      },
+      noticed: notice => this.#notice(notice),
+    }
+    watches.start(info.workdir, watcher, { signal: this.#end.signal }).then(
+      watch => {
+        for (const notice of watch.notices) this.#notice(notice)
+        if (this.#end.signal.aborted) watch.end()
+        else this.#watches.set(id, watch)
+      },
+      error => {
+        this.#watches.delete(id)
+        if (this.#end.signal.aborted) return
+        this.#notice(`New files in ${info.workdir} are not told of: ${toWorkspaceError(error).message}`)
+      },
+    )
+  }
+
+  /** Each is worth saying once. */
+  #notice(notice: string): void {
+    if (this.#told.has(notice) || this.#told.size >= MAX_NOTICES) return
+    this.#told.add(notice)
+    this.#context.log('warning', notice)
   }
 }
 

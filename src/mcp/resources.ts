@@ -1,6 +1,7 @@
 import type { Scope } from '../manager/scope.ts'
 import type { WorkspaceSummary } from '../tools/workspace-directory.ts'
 import { workspaceUri } from '../workspace/workspace-uri.ts'
+import { FILE_ICONS, WORKSPACE_ICONS } from './icons.ts'
 import { type MethodExtra, type MethodHandler, RpcError } from './method.ts'
 import { baseOf, type ResourceContents, readResource, resourceError } from './resource-read.ts'
 import { parseResourceUri, type ResourceTarget } from './resource-uri.ts'
@@ -21,18 +22,21 @@ export const RESOURCE_TEMPLATES = [
     title: 'Status of a workspace',
     description: 'State, backend, directories, jobs and limits, as JSON.',
     mimeType: JSON_TYPE,
+    icons: WORKSPACE_ICONS,
   },
   {
     uriTemplate: 'workspace://{workspace}/{+path}',
     name: 'workspace-file',
     title: 'File or directory of a workspace',
     description: 'A path under the workdir. A part of a file: ?lines=a-b, or ?offset=&limit= in bytes.',
+    icons: FILE_ICONS,
   },
   {
     uriTemplate: 'workspace:///{+path}',
     name: 'workspace-root-file',
     title: "File of the current workspace's own folders",
     description: 'A path under the root that holds skills/, sessions/ and data/. Parts as above.',
+    icons: FILE_ICONS,
   },
   SKILL_TEMPLATE,
 ]
@@ -72,6 +76,7 @@ async function workspaceResources(context: SessionContext, summary: WorkspaceSum
     const files = entries.map(entry => ({
       uri: workspaceUri(summary.id, entry.name),
       name: entry.type === 'directory' ? `${entry.name}/` : entry.name,
+      title: `${entry.name}${entry.type === 'directory' ? '/' : ''} in ${summary.name}`,
       ...(entry.type === 'file' && { size: entry.size }),
     }))
     return [status, ...files]

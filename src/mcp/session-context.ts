@@ -44,10 +44,14 @@ export interface SessionContext {
   readonly state: SessionState
   /** Ids of the workspaces that know the key. */
   readonly used: Set<string>
+  /** Questions that the client's user was asked and left open. */
+  readonly leftOpen: Set<string>
   /** Told of each workspace that a request acquired. */
   onAcquired?(workspace: Workspace, scope: Scope): void
   /** The nested servers of an open workspace, for the tools about them. */
   nestedTools(workspace: Workspace, scope: Scope): Promise<NestedTools>
+  /** Told when the nested servers of a workspace, or the state of one, are others. */
+  onServers?(workspace: string): void
   /** Runs a listing of skills that the client is about to see, and tells it when they change afterwards. */
   showingSkills?<T>(scope: Scope, list: () => Promise<T>): Promise<T>
   /** The client is about to be shown these resources of workspaces, and is told when they are others. */

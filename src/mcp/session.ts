@@ -93,14 +93,16 @@ class Conversation implements ClientSession {
         this.#resources.touch()
         this.#subscriptions.currentChanged()
       }),
-      used: new Set(),
+      ...{ used: new Set(), leftOpen: new Set() },
       nestedTools: (workspace, scope) => this.#nested.tools(workspace, scope),
       onAcquired: (workspace, scope) => {
         this.#nested.opened(workspace, { scope })
         this.#skills.touch()
         this.#resources.opened(workspace.id)
+        this.#subscriptions.opened(workspace)
         workspace.watches.renew()
       },
+      onServers: workspace => this.#subscriptions.statusChanged(workspace),
       showingSkills: (scope, list) => this.#skills.showing(scope, list),
       rootsKnown: () => this.#roots.known(),
       ask: (method, params, asked) => this.#requests.ask(method, params, asked),

@@ -1,6 +1,7 @@
 import { WorkspaceError } from '../lib/errors.ts'
 import type { Scope } from '../manager/scope.ts'
 import type { Skill } from '../workspace/skills/port.ts'
+import { SKILL_ICONS } from './icons.ts'
 import { mediaTypeOf, textOf } from './media.ts'
 import type { ResourceContents } from './resource-read.ts'
 import type { SessionContext } from './session-context.ts'
@@ -16,6 +17,7 @@ export const SKILL_TEMPLATE = {
   name: 'skill-file',
   title: 'File of a skill',
   description: 'SKILL.md holds its instructions. skill://index.json lists all skills.',
+  icons: SKILL_ICONS,
 }
 
 /** The index and each skill's `SKILL.md`, as `resources/list` shows them; nothing where there are no skills. */

@@ -19,6 +19,8 @@ interface Subscription {
   readonly scope: Scope
   /** It names no workspace: it is about the current one, whichever that is. */
   follows?: boolean
+  /** It is about the status of its workspace, and outlives its end. */
+  status?: true
   workspace?: string
   watch?: Watch
 }
@@ -31,7 +33,8 @@ interface Call {
 
 /**
  * The resources that a client wants to hear of: files and directories by watches of their workspace, the status of one by its
- * jobs. A subscription keeps no workspace open and ends when it is closed, which is logged to the client.
+ * jobs, its servers and its ends. A subscription keeps no workspace open; one to a file ends when it is closed, which is logged to
+ * the client.
  */
 export class Subscriptions {
   readonly #context: SessionContext
@@ -86,8 +89,23 @@ export class Subscriptions {
     if (this.#known.has(INDEX_URI)) this.#changed(INDEX_URI)
   }
 
+  /** The status of a workspace is another; absent: that of any. */
+  statusChanged(id?: string): void {
+    for (const [uri, { status, workspace }] of this.#known) if (status && workspace === (id ?? workspace)) this.#changed(uri)
+  }
+
+  /** A workspace is in use, maybe for the first time since its last end. */
+  opened(workspace: Workspace): void {
+    for (const [uri, known] of this.#known) {
+      if (!known.status || known.workspace !== workspace.id || known.watch !== undefined) continue
+      this.#followStatus(uri, known, workspace)
+      this.#changed(uri)
+    }
+  }
+
   /** Another workspace is the current one: what names none is watched there from now on, and is told of once. */
   currentChanged(): void {
+    this.statusChanged()
     for (const [uri, { scope, follows, workspace, watch }] of [...this.#known]) {
       if (!follows || workspace === this.#context.state.current) continue
       watch?.end()
@@ -128,12 +146,32 @@ export class Subscriptions {
       this.#context.showingResources?.(call.scope, await listWorkspaces(this.#context, call.scope, call.signal))
       return
     }
+    if (target.kind === 'status') return this.#beginStatus(subscription, { ...call, ref: target.id })
     subscription.follows = target.id === undefined
     using lease = await acquire(this.#context, call.scope, { ref: target.id, signal: call.signal })
     const { workspace } = lease
     subscription.workspace = workspace.id
-    if (target.kind === 'status') subscription.watch = workspace.watches.startOnJobs(this.#watcher(call.uri, subscription))
-    else await this.#watch(subscription, workspace, { ...call, path: fullPath(baseOf(workspace, target, call.uri), target.path) })
+    await this.#watch(subscription, workspace, { ...call, path: fullPath(baseOf(workspace, target, call.uri), target.path) })
+  }
+
+  /** Opens nothing. */
+  async #beginStatus(subscription: Subscription, { uri, scope, signal, ref }: Call & { ref: string }): Promise<void> {
+    const { manager } = this.#context.services
+    const { id } = await manager.find(scope, ref, { signal })
+    subscription.status = true
+    subscription.workspace = id
+    const opened = manager.opened(id)
+    if (opened !== undefined) this.#followStatus(uri, subscription, opened)
+  }
+
+  #followStatus(uri: string, subscription: Subscription, workspace: Workspace): void {
+    const changed = (): void => this.#changed(uri)
+    const ended = (): void => {
+      delete subscription.watch
+      // Its state is another once it has ended.
+      void this.#context.services.manager.closed?.(workspace.id).then(changed)
+    }
+    subscription.watch = workspace.watches.startOnJobs({ changed, ended })
   }
 
   #beginSkill(subscription: Subscription, call: Call): Promise<void> {
@@ -156,6 +194,7 @@ export class Subscriptions {
   #watcher(uri: string, subscription: Subscription): Watcher {
     return {
       changed: () => this.#changed(uri),
+      noticed: notice => this.#context.log('warning', notice),
       ended: reason => {
         if (this.#known.get(uri) === subscription) this.#ended(uri, reason)
       },

@@ -40,8 +40,9 @@ export const bashInput = defineTool({
     }
     const { shell } = await workspace()
     const { bytes, terminal, notices = [] } = await onJob(shell, () => shell.inputJob(request, { signal }))
-    if (terminal !== undefined) return screenAnswer(terminal, notices)
+    if (terminal !== undefined) return screenAnswer(terminal, { notices })
     const sent = data === undefined && keys === undefined ? [] : [`Sent ${count(bytes, 'byte')} to job ${id}.`]
-    return { text: compose([...sent, ...(eof ? [`Closed stdin of job ${id}.`] : [])].join(' '), notices) }
+    const done = [...sent, ...(eof ? [`Closed stdin of job ${id}.`] : []), 'BashOutput shows what it answers.']
+    return { text: compose(done.join(' '), notices) }
   },
 })

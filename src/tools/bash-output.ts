@@ -4,7 +4,7 @@ import type { TerminalView } from '../workspace/ports.ts'
 import { integer, optionalText, text } from './arguments.ts'
 import { compose, present } from './compose.ts'
 import { excerptText } from './excerpt-text.ts'
-import { jobState, onJob } from './job-text.ts'
+import { endedLog, jobState, onJob } from './job-text.ts'
 import { screenAnswer } from './screen-text.ts'
 import { defineTool, type ToolAnswer } from './tool.ts'
 import { formatBytes } from './units.ts'
@@ -39,12 +39,13 @@ export const bashOutput = defineTool({
 
 function answer(result: JobReadResult & { terminal?: TerminalView }, filter: string | undefined): ToolAnswer {
   const { job, output, nextOffset, notices, terminal } = result
-  if (terminal !== undefined) return screenAnswer(terminal, notices)
+  if (terminal !== undefined) return screenAnswer(terminal, { notices })
   const shown = excerptText(output, { fromStart: false })
   const none = filter === undefined ? '(no new output)' : '(no new output matches the filter)'
   const where = job.status === 'running' ? `read up to byte ${nextOffset}` : `full log: ${job.log} (${formatBytes(job.bytes)})`
   const state = `job ${job.id}: ${jobState(job)}; ${where}`
   const text = compose(shown === '' ? none : shown, [state, ...notices])
   const { id, status, exitCode, signal } = job
-  return { text, structured: present({ id, status, exitCode, signal, nextOffset, log: job.log, output: text }) }
+  const log = endedLog(job) ?? (output.omittedBytes > 0 ? { path: job.log } : undefined)
+  return { text, log, structured: present({ id, status, exitCode, signal, nextOffset, log: job.log, output: text }) }
 }

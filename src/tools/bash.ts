@@ -40,6 +40,6 @@ export const bash = defineTool({
       { session, command, background, input, ...terminal, ...limit },
       { signal, onOutput: onProgress },
     )
-    return commandAnswer(result, { workdir: files.workdir, background })
+    return commandAnswer(result, { workdir: files.workdir, background, input })
   },
 })

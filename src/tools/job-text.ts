@@ -1,6 +1,7 @@
 import type { JobInfo } from '../gateway/protocol.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
 import type { Shell } from '../workspace/ports.ts'
+import type { LogReference } from './tool.ts'
 
 /** How a job stands: `running`, `exit code 0`, `ended by SIGTERM`, … */
 export function jobState(job: JobInfo): string {
@@ -18,6 +19,11 @@ export function jobState(job: JobInfo): string {
     default:
       return job.status
   }
+}
+
+/** The log of a job that is over. */
+export function endedLog({ status, log, bytes }: JobInfo): LogReference | undefined {
+  return status === 'running' ? undefined : { path: log, bytes }
 }
 
 /** A job in one line. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WorkspaceError } from '../lib/errors.ts'
 import { nearest } from '../lib/suggest.ts'
 import { optionalText, text } from './arguments.ts'
-import { jobState, onJob } from './job-text.ts'
+import { endedLog, jobState, onJob } from './job-text.ts'
 import { defineTool } from './tool.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGSTOP', 'SIGCONT'] as const
@@ -23,7 +23,8 @@ export const killBash = defineTool({
     const { shell } = await workspace()
     const job = await onJob(shell, () => shell.killJob(name === undefined ? { id } : { id, signal: name }, { signal }))
     const state = job.status === 'running' ? ` got ${name ?? 'SIGKILL'} and is still running` : ` is over: ${jobState(job)}`
-    return { text: `Job ${id}${state}. Log: ${job.log}`, structured: { id, status: job.status, log: job.log } }
+    const log = endedLog(job) ?? { path: job.log }
+    return { text: `Job ${id}${state}. Log: ${job.log}`, log, structured: { id, status: job.status, log: job.log } }
   },
 })
 

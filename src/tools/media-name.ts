@@ -16,6 +16,9 @@ const NAMES: Readonly<Record<string, string>> = {
   'audio/mpeg': 'an MP3 sound',
   'audio/ogg': 'an Ogg sound',
   'audio/flac': 'a FLAC sound',
+  'audio/mp4': 'an M4A sound',
+  'audio/aac': 'an AAC sound',
+  'audio/aiff': 'an AIFF sound',
 }
 
 /** A media type in words that follow "is". */

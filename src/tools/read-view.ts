@@ -29,7 +29,9 @@ export function viewAnswer(view: Exclude<FileView, TextView>, offset?: number): 
       return { text: archiveText(view) }
     case 'audio':
       return {
-        text: `${view.path} is ${mediaName(view.mediaType)}: ${formatBytes(view.size)}.`,
+        text: compose(`${view.path} is ${mediaName(view.mediaType)}: ${formatBytes(view.size)}.`, [
+          view.told === undefined ? undefined : `it is cut: by its header it has ${formatBytes(view.told)}`,
+        ]),
         content: [{ type: 'audio', data: base64(view.data), mimeType: view.mediaType }],
       }
     case 'opaque':

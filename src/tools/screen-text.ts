@@ -1,17 +1,20 @@
 import type { TerminalView } from '../workspace/ports.ts'
 import { compose, present } from './compose.ts'
-import { jobState } from './job-text.ts'
+import { endedLog, jobState } from './job-text.ts'
 import type { ToolAnswer } from './tool.ts'
 import { count, formatBytes } from './units.ts'
 
-/** The answer of a tool that shows a terminal. */
-export function screenAnswer(view: TerminalView, notices: readonly string[] = []): ToolAnswer {
-  const text = screenText(view, notices)
+/** The answer of a tool that shows a terminal; `started`: it is the first of its job. */
+export function screenAnswer(
+  view: TerminalView,
+  { notices = [], started = false }: { notices?: readonly string[]; started?: boolean } = {},
+): ToolAnswer {
+  const text = screenText(view, [...notices, ...(started && view.job.status === 'running' ? [howToType(view.job.id)] : [])])
   const { id, status, exitCode, signal } = view.job
   const { columns, rows, cursor, title, alternate } = view.screen
   const screen = { columns, rows, cursor, title, alternate }
   const fields = { id, job: id, status, exitCode, signal, log: view.job.log, screen, output: text }
-  return { text, structured: present(fields) }
+  return { text, structured: present(fields), log: endedLog(view.job) ?? (started ? { job: id } : undefined) }
 }
 
 /** A terminal's screen as a model reads it: what stands there, then how its job, its cursor and its log stand. */
@@ -31,6 +34,10 @@ function stateOf({ job, screen }: TerminalView): string {
     title === '' ? '' : `title ${JSON.stringify(title.slice(0, 100))}`,
   ]
   return parts.filter(part => part !== '').join('; ')
+}
+
+function howToType(id: string): string {
+  return `BashInput {"id": ${JSON.stringify(id)}} with text or keys types into it, KillBash ends it`
 }
 
 function scrolledOff({ job, screen }: TerminalView): string | undefined {

@@ -20,12 +20,17 @@ export type ExtraContent =
   | { type: 'audio'; data: string; mimeType: string }
   | { type: 'resource_link'; uri: string; name: string; description?: string; mimeType?: string; size?: number }
 
+/** The log that an answer is about, by its path or by its job; with its size where it grows no more. */
+export type LogReference = { path: string; bytes?: number | undefined } | { job: string; path?: undefined; bytes?: undefined }
+
 /** A tool's answer. `text` is whole by itself; `structured`, where given, contains nothing that the text lacks. */
 export interface ToolAnswer {
   text: string
   isError?: boolean
   structured?: Record<string, unknown>
   content?: ExtraContent[]
+  /** Is given to clients as a link. */
+  log?: LogReference | undefined
   /** `false`: it is a part of a file already, and is never moved to another. */
   offload?: false
 }
@@ -41,8 +46,13 @@ export interface WorkspacePorts {
   readonly skills: Skills
 }
 
-/** Asks the person at the client a question that is answered by yes or no. `impossible`: the client failed to ask. */
-export type Confirmation = (question: string) => Promise<'confirmed' | 'declined' | 'dismissed' | 'impossible'>
+/** Questions to the person at the client. */
+export interface Confirmation {
+  /** Asks one that is answered by yes or no. `dismissed`: it was not answered; `impossible`: the client failed to ask. */
+  ask(question: string): Promise<'confirmed' | 'declined' | 'dismissed' | 'impossible'>
+  /** What was asked for in this session and not answered. */
+  readonly leftOpen: Set<string>
+}
 
 export interface ToolContext {
   /** Key of shell state, read-state and read positions: random per client connection. */

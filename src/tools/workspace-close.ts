@@ -14,7 +14,7 @@ export const workspaceClose = defineTool({
   async run({ workspace }, { directory, signal }) {
     const { summary, notices } = await directory.close(workspace, { signal })
     // What is suspended may run on for a moment, and a notice says where it does so for longer.
-    const gone = summary.state === 'gone' ? ' (now gone)' : ''
-    return { text: compose(`Closed ${summary.name}${gone}.`, notices) }
+    const after = summary.state === 'gone' ? ' It is gone.' : ' Its files stay, and the next call in it opens it again.'
+    return { text: compose(`Closed ${summary.name}.${after}`, notices) }
   },
 })

@@ -30,6 +30,11 @@ export function sessionFolder(layout: Layout, session: string): string {
   return posix.join(layout.sessions, pathSegment(session))
 }
 
+/** Log of one job. */
+export function jobLog(layout: Layout, job: string): string {
+  return posix.join(layout.own, 'jobs', job, 'log')
+}
+
 /** Folder of one agent's skills; an unnamed agent has `default`. */
 export function skillsFolder(layout: Layout, agent: string): string {
   return posix.join(layout.skills, pathSegment(agent === '' ? 'default' : agent))

@@ -11,6 +11,8 @@ export interface WorkspaceLimits {
   offloadChars: number
   /** Base64 of one image or sound that stays in a result; larger ones are moved to `data/`. */
   offloadMediaBytes: number
+  /** Nested servers that may run at once; 0: 40, or twice the configured ones. */
+  maxNestedServers: number
   /** Cap of one raw log. */
   logMaxBytes: number
   readMaxLines: number
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: WorkspaceLimits = {
   outputChars: 30_000,
   offloadChars: 50_000,
   offloadMediaBytes: 5 * 1024 ** 2,
+  maxNestedServers: 0,
   logMaxBytes: 1024 ** 3,
   readMaxLines: 2_000,
   readMaxBytes: 100_000,

@@ -1,3 +1,4 @@
+import type { WatchChangedNews, WatchPolledNews } from '../gateway/protocol.ts'
 import { toWorkspaceError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import { type Confinement, confineTo } from './confinement.ts'
@@ -11,7 +12,12 @@ export interface Watcher {
   changed(): void
   /** The workspace was closed, or the path can't be watched any more. */
   ended(reason: string): void
+  /** From now on changes are told late, and why. */
+  noticed(notice: string): void
 }
+
+/** Who watches the jobs of a workspace. */
+export type JobWatcher = Pick<Watcher, 'changed' | 'ended'>
 
 export interface Watch {
   /** Why changes are told late. */
@@ -25,7 +31,7 @@ export interface Watches {
   /** Throws `not_found` where there is nothing at the path. */
   start(path: string, watcher: Watcher, options?: PortOptions): Promise<Watch>
   /** Tells when a job begins or ends. */
-  startOnJobs(watcher: Watcher): Watch
+  startOnJobs(watcher: JobWatcher): Watch
   /** Begins again what was lost with a gateway; what is watched may have changed meanwhile. */
   renew(): void
 }
@@ -55,7 +61,7 @@ class WorkspaceWatches implements Watches {
   readonly #options: WatchesOptions
   readonly #entries = new Map<string, Entry>()
   readonly #stale = new Set<Entry>()
-  readonly #onJobs = new Set<Watcher>()
+  readonly #onJobs = new Set<JobWatcher>()
   readonly #stop: () => void
   #jobsLost = false
   #last = 0
@@ -65,7 +71,8 @@ class WorkspaceWatches implements Watches {
     this.#options = options
     this.#stop = news.listen({
       notification: (name, params) => {
-        if (name === 'watch.changed') this.#entries.get((params as { watch: string }).watch)?.watcher.changed()
+        if (name === 'watch.changed') this.#watcher(params as WatchChangedNews)?.changed()
+        if (name === 'watch.polled') this.#watcher(params as WatchPolledNews)?.noticed((params as WatchPolledNews).notice)
         if (name === 'job.changed') this.#jobsChanged()
       },
       lost: () => this.#lost(),
@@ -86,7 +93,7 @@ class WorkspaceWatches implements Watches {
     }
   }
 
-  startOnJobs(watcher: Watcher): Watch {
+  startOnJobs(watcher: JobWatcher): Watch {
     this.#onJobs.add(watcher)
     return { notices: [], end: () => void this.#onJobs.delete(watcher) }
   }
@@ -96,7 +103,10 @@ class WorkspaceWatches implements Watches {
     for (const entry of [...this.#stale]) {
       this.#stale.delete(entry)
       this.#begin(entry).then(
-        () => entry.watcher.changed(),
+        ({ notices }) => {
+          for (const notice of notices) entry.watcher.noticed(notice)
+          entry.watcher.changed()
+        },
         thrown => {
           const { code, message } = toWorkspaceError(thrown)
           if (code === 'environment_lost' && this.#entries.has(entry.id)) this.#stale.add(entry)
@@ -111,6 +121,10 @@ class WorkspaceWatches implements Watches {
     for (const entry of [...this.#entries.values()]) this.#give(entry, CLOSED)
     for (const watcher of [...this.#onJobs]) watcher.ended(CLOSED)
     this.#onJobs.clear()
+  }
+
+  #watcher({ watch }: { watch: string }): Watcher | undefined {
+    return this.#entries.get(watch)?.watcher
   }
 
   #jobsChanged(): void {

@@ -131,7 +131,7 @@ class OpenWorkspace implements Workspace {
     const seeds = options.seeds ?? new SkillSeeds({ paths: [], logger: options.logger })
     this.skills = new SkillLibrary({ gateway: link, place, seeds })
     const { nested = NO_NESTED_SETTINGS, logger } = options
-    this.nested = createNestedServers(link, link.news, { ...nested, root, logger })
+    this.nested = createNestedServers(link, link.news, { ...nested, root, logger, maxLive: options.limits.maxNestedServers })
     this.watches = createWatches(link, link.news, { connected: () => link.connected, place, logger })
   }
 

@@ -5,6 +5,8 @@ export interface ShownCall {
   /** What an agent wants, in a few words. */
   says: string
   tool: string
+  /** What the user answers to the question that the call asks them; absent: the client can't ask. */
+  user?: 'accept' | 'decline' | 'cancel'
   /** `{name}` in a text stands for the job that an earlier call kept under that name. */
   args: Record<string, unknown>
   /** Keeps the job of the answer. */

@@ -2,6 +2,9 @@ import { copyFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { tar } from '../support/archives.ts'
+import { ENCRYPTED, pdf, wav } from '../support/documents.ts'
+
 const SERVER = fileURLToPath(new URL('../support/fake-mcp-server.mjs', import.meta.url))
 
 const APP = `import { total } from './util.ts'
@@ -48,8 +51,19 @@ const FILES: Record<string, string | Buffer> = {
   'notes.txt': Array.from({ length: 400 }, (_, at) => `note ${at + 1}\n`).join(''),
   'data/prices.csv': 'name,price\nbread,3\nmilk,2\n',
   'data/blob.bin': Buffer.from([0, 1, 2, 3, 254, 255, 0, 0, 7, 7, 7, 7]),
-  'pixel.png': Buffer.from(PIXEL, 'base64'),
+  'media/pixel.png': Buffer.from(PIXEL, 'base64'),
   'prices.ipynb': `${JSON.stringify(NOTEBOOK, null, 1)}\n`,
+  'media/prices.pdf': pdf(['Price list\nbread 3\nmilk 2', 'Terms\npay within 30 days']),
+  'media/manual.pdf': pdf(Array.from({ length: 30 }, (_, at) => `Chapter ${at + 1}`)),
+  'media/locked.pdf': pdf(['Wages'], { trailer: ENCRYPTED }),
+  'media/reports.tar': tar([
+    { name: 'reports/', mode: 0o040755, type: '5' },
+    { name: 'reports/may.csv', content: 'bread,31\n' },
+    { name: 'reports/june.csv', content: 'bread,28\nmilk,4\n' },
+  ]),
+  'media/chime.wav': wav(800),
+  'media/cut.wav': wav(800).subarray(0, 444),
+  'media/broken.png': Buffer.from('\x89PNG\r\n\x1a\nthis is no picture', 'latin1'),
   'skills-to-add/release-notes/SKILL.md':
     '---\nname: release-notes\ndescription: Writes release notes from a list of commits.\n---\n\nGroup the commits by kind.\n',
 }

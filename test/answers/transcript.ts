@@ -7,23 +7,33 @@ import type { ShownCall } from './call.ts'
 export interface Shown {
   says: string
   call: string
+  user: ShownCall['user']
   answer: string
   isError: boolean
 }
 
 const TRIES = 50
 
+/** A client that can ask its user, and what that one answers next. */
+export interface AskingClient extends TestClient {
+  next: NonNullable<ShownCall['user']>
+}
+
+export interface TranscriptOptions {
+  dir: string
+  asking: AskingClient
+  normalise(text: string): string
+}
+
 /** Makes the calls one after the other and gives each with its answer; jobs that one keeps are known to the next. */
 export class Transcript {
   readonly #client: TestClient
-  readonly #dir: string
-  readonly #normalise: (text: string) => string
+  readonly #options: TranscriptOptions
   readonly #kept = new Map<string, string>()
 
-  constructor(client: TestClient, { dir, normalise }: { dir: string; normalise(text: string): string }) {
+  constructor(client: TestClient, options: TranscriptOptions) {
     this.#client = client
-    this.#dir = dir
-    this.#normalise = normalise
+    this.#options = options
   }
 
   async make(calls: readonly ShownCall[]): Promise<Shown[]> {
@@ -32,22 +42,21 @@ export class Transcript {
     return shown
   }
 
-  async #one({ says, tool, args, keep, before, until }: ShownCall): Promise<Shown> {
-    await before?.(this.#dir, this.#client)
+  async #one({ says, tool, args, user, keep, before, until }: ShownCall): Promise<Shown> {
+    const { dir, asking, normalise } = this.#options
+    if (user !== undefined) asking.next = user
+    const client = user === undefined ? this.#client : asking
+    await before?.(dir, client)
     const filled = this.#fill(args) as Record<string, unknown>
-    let result = await this.#client.call(tool, filled)
+    let result = await client.call(tool, filled)
     for (let tries = 0; until !== undefined && !until.test(answerOf(result)) && tries < TRIES; tries += 1) {
       await sleep(100)
-      result = await this.#client.call(tool, filled)
+      result = await client.call(tool, filled)
     }
     const { job } = (result._meta?.['atelier/result'] ?? {}) as { job?: string }
     if (keep !== undefined && job !== undefined) this.#kept.set(keep, job)
-    return {
-      says,
-      call: this.#normalise(`${tool} ${spaced(filled)}`),
-      answer: this.#normalise(answerOf(result)),
-      isError: result.isError === true,
-    }
+    const [call, answer] = [normalise(`${tool} ${spaced(filled)}`), normalise(answerOf(result))]
+    return { says, call, user, answer, isError: result.isError === true }
   }
 
   #fill(value: unknown): unknown {
@@ -68,7 +77,7 @@ function answerOf({ content }: CallToolResult): string {
   return content
     .map(part => {
       if (part.type === 'text') return part.text
-      if (part.type === 'resource_link') return `(link: ${part.uri})`
+      if (part.type === 'resource_link') return `(link: ${part.uri}${part.size === undefined ? '' : `, ${part.size} bytes`})`
       if (part.type === 'image' || part.type === 'audio') return `(${part.type}: ${part.mimeType})`
       return `(${part.type})`
     })

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { textTable } from '../../src/cli/table.ts'
 import { BACKENDS } from '../support/backends.ts'
@@ -48,10 +50,12 @@ describe('looking after workspaces', { timeout: LIMIT_MS }, () => {
     const id = await make('first')
     const { code, stdout } = await atelier('ls')
     expect(code).toBe(0)
-    const [head, row] = stdout.split('\n')
+    const [head, ...rows] = stdout.split('\n')
     expect(head).toMatch(/^ID +NAME +BACKEND +STATE +AGENT +CREATED +DIRECTORY$/)
-    expect(row).toMatch(new RegExp(`^${id} +first +local +\\S+ `))
-    const [info] = JSON.parse((await atelier('ls', '--json')).stdout)
+    // A server opens its default workspace too.
+    expect(rows).toContainEqual(expect.stringMatching(new RegExp(`^${id} +first +local +\\S+ `)))
+    const infos = JSON.parse((await atelier('ls', '--json')).stdout) as { id: string }[]
+    const info = infos.find(each => each.id === id)
     expect(info).toMatchObject({ id, name: 'first', backend: 'local', owner: { user: 'local' } })
     expect(info).not.toHaveProperty('env')
     expect((await atelier('ls', '--user', 'another')).stdout).toBe('There are no workspaces.\n')
@@ -60,7 +64,8 @@ describe('looking after workspaces', { timeout: LIMIT_MS }, () => {
 
   it('removes nothing without a yes, and with it the workspace and its files', async () => {
     const id = await make('box')
-    const directory = JSON.parse((await atelier('ls', '--json')).stdout)[0].workdir
+    const infos = JSON.parse((await atelier('ls', '--json')).stdout) as { id: string; workdir: string }[]
+    const directory = infos.find(each => each.id === id)?.workdir ?? ''
     const refused = await atelier('rm', 'box')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Add --yes.') })
     expect(existsSync(directory)).toBe(true)
@@ -97,13 +102,24 @@ describe('looking after workspaces', { timeout: LIMIT_MS }, () => {
     expect((await atelier('ls', '--all')).stdout).toBe('There are no workspaces.\n')
   })
 
-  it('tells what is wrong with a backend, with the remedy and exit code 1', async () => {
+  it('tells a person what is wrong with a backend, with the remedy and exit code 1', async () => {
     world.env.ATELIER_DOCKER_HOST = 'tcp://127.0.0.1:9'
-    const { code, stdout } = await atelier('doctor', 'docker', '--json')
+    const { code, stdout } = await atelier('doctor', 'docker')
+    expect(stdout).toMatch(/^docker\n {2}FAIL {2}reachable: .*ECONNREFUSED.*\n {8}Name another one with --docker-host/)
     expect(code).toBe(1)
-    const [finding] = JSON.parse(stdout)
-    expect(finding).toMatchObject({ backend: 'docker', steps: [{ name: 'engine', ok: false, hint: expect.any(String) }] })
-    expect(await atelier('ls')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^docker: /) })
+  })
+
+  it('lists and removes on the other backends when some do not answer, and names those', async () => {
+    const id = await make('box')
+    Object.assign(world.env, { ATELIER_DOCKER_HOST: 'tcp://127.0.0.1:9', ATELIER_DAYTONA: '{}' })
+    const listed = await atelier('ls')
+    expect(listed).toMatchObject({ code: 1, stdout: expect.stringMatching(new RegExp(`^${id} +box +local `, 'm')) })
+    expect(listed.stderr).toMatch(/^docker: .*ECONNREFUSED.*\n.*--docker-host.*\ndaytona: .*\n.*DAYTONA_API_KEY/)
+    const missing = await atelier('rm', 'nothing', '--yes')
+    expect(missing.code).toBe(1)
+    expect(missing.stderr).toMatch(/no workspace "nothing"\..*docker could not be asked.*daytona could not be asked/)
+    expect(await atelier('prune')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^docker: .*\n.*\ndaytona: /) })
+    expect(await atelier('rm', 'box', '--yes')).toMatchObject({ code: 0, stdout: `Removed box (${id}) on local.\n` })
   })
 
   it('names the backend that was meant, and what an absent one needs', async () => {
@@ -113,14 +129,27 @@ describe('looking after workspaces', { timeout: LIMIT_MS }, () => {
   })
 
   const reason = BACKENDS.docker?.unavailable()
-  it('tries a container up to a command, and removes it', async context => {
+  it('prunes containers that ended long ago, and removes their workspace without starting it', async context => {
     if (reason !== undefined) return context.skip(reason)
     Object.assign(world.env, BACKENDS.docker?.env(world))
     world.onDispose(() => BACKENDS.docker?.clear(world))
-    const { code, stdout } = await atelier('doctor', 'docker')
-    expect(stdout).not.toContain('FAIL')
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^ {2}ok {4}echo: /m)
-    expect(await BACKENDS.docker?.left(world)).toEqual([])
+    const id = await make('box')
+    expect(await atelier('ls')).toMatchObject({ stdout: expect.stringMatching(/ box +docker +(running|suspended) /) })
+    const left = (await BACKENDS.docker?.left(world)) ?? []
+    await promisify(execFile)('docker', ['stop', '--time', '0', ...left])
+    const inTwoDays = { NODE_OPTIONS: '--import data:text/javascript,Date.now=(n=>()=>n()+2*864e5)(Date.now)' }
+    const prune = async (...args: string[]) => {
+      const program = startAtelier(world, { args: ['prune', ...args], env: inTwoDays })
+      expect((await program.ended).code).toBe(0)
+      return program.stdout()
+    }
+    const rows = (what: string) =>
+      expect.stringMatching(new RegExp(`^docker +container +${left[0]} +${what} +it ended more than a day ago`, 'm'))
+    expect(await prune('--dry-run')).toEqual(rows('would be removed'))
+    expect(await prune()).toEqual(rows('removed'))
+    expect(await prune()).toBe('Nothing was left over.\n')
+    world.env.ATELIER_PROFILES = '{"tests":{"network":"no-such-network"}}'
+    expect(await atelier('rm', id, '--yes')).toMatchObject({ code: 0, stdout: `Removed box (${id}) on docker.\n` })
+    expect((await atelier('ls')).stdout).not.toContain(id)
   })
 })

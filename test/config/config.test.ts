@@ -147,11 +147,17 @@ describe('values', () => {
 })
 
 describe('defaults', () => {
-  it('has every limit, with a short grace time on local stdio only', () => {
+  it('has every limit, with a short grace time for local workspaces of a stdio server alone', () => {
     expect(load().limits).toEqual(DEFAULT_LIMITS)
-    expect(load({ mode: 'stdio' }).limits).toEqual({ ...DEFAULT_LIMITS, graceMs: 30_000 })
-    expect(load({ mode: 'stdio', flags: { backend: 'docker' } }).limits.graceMs).toBe(900_000)
-    expect(load({ mode: 'stdio', env: { ATELIER_GRACE_MS: '5s' } }).limits.graceMs).toBe(5_000)
+    expect(load({ mode: 'http' }).localLimits).toEqual({})
+    for (const backend of ['local', 'docker']) {
+      const { limits, localLimits } = load({ mode: 'stdio', flags: { backend } })
+      expect(limits).toEqual(DEFAULT_LIMITS)
+      expect(localLimits).toEqual({ graceMs: 30_000 })
+    }
+    const given = load({ mode: 'stdio', env: { ATELIER_GRACE_MS: '5s' } })
+    expect(given.limits.graceMs).toBe(5_000)
+    expect(given.localLimits).toEqual({})
   })
 
   it('works in the current directory on stdio, unless nobody can mean that', () => {

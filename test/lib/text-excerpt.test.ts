@@ -27,6 +27,14 @@ describe('TextExcerpt', () => {
     )
   })
 
+  it('begins its tail with a line, unless that is long or the last', () => {
+    const tailOf = (text: string, tailBytes: number) => excerptOf([Buffer.from(text)], { headBytes: 1, tailBytes }).tail
+    expect(tailOf('first line\nsecond line\nthird\n', 12)).toBe('third\n')
+    expect(tailOf('first line\nsecond line\nthird\n', 18)).toBe('second line\nthird\n')
+    expect(tailOf('first line\nsecond line\n', 7)).toBe('d line\n')
+    expect(tailOf(`x${'y'.repeat(400)}\nend\n`, 304)).toBe(`${'y'.repeat(299)}\nend\n`)
+  })
+
   it('makes no replacement character of an emoji at the cut', () => {
     for (let headBytes = 0; headBytes < 12; headBytes++) {
       const { head, tail } = excerptOf([Buffer.from('😀'.repeat(20))], { headBytes, tailBytes: headBytes })

@@ -103,7 +103,7 @@ describe('removal', () => {
     })
     built.files.list = async path => ({ path, truncated: true, entries: [{ name: 'a', type: 'file', size: 12_345, mtimeMs: 0 }] })
     const plan = await directory.planReset()
-    expect(plan.removes[0]).toBe(`${built.info.root}/sessions (over 1 file, over 12 kB)`)
+    expect(plan.removes[0]).toBe(`${built.info.root}/sessions (over 1 file, over 12.1 KB)`)
     expect(plan.keeps.join()).toContain(built.info.workdir)
     expect(built.told).toEqual([])
     expect(await directory.reset()).toEqual(plan)

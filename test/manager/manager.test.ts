@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BackendName } from '../../src/backends/backend.ts'
+import { createBackends } from '../../src/backends/registry.ts'
 import { WorkspaceError } from '../../src/lib/errors.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { DEFAULT_LIMITS } from '../../src/workspace/limits.ts'
 import { createPlace, FakeOpener, gate, scope } from './fakes.ts'
 
 let place: ReturnType<typeof createPlace>
@@ -352,6 +356,23 @@ test('this host is closed to calls where the operator chose another place, and o
   const again = await opened.create(scope('alice', 'a'), { name: 'on-the-host', backend: 'local' })
   again.lease.release()
   expect([again.created, again.lease.workspace.id]).toEqual([false, id])
+})
+
+test('the limits of this host alone hold on local, whatever the default backend is', async () => {
+  const local = createBackends({ dataDir: place.dataDir, runtimeBase: `${place.base}/run`, logger: silentLogger }).get('local')!
+  const backends = new Map<BackendName, typeof local>([
+    ['local', local],
+    ['docker', local],
+  ])
+  for (const defaultBackend of ['local', 'docker'] as const) {
+    const manager = place.manager(opener, { backends, defaultBackend, allowLocal: true, localLimits: { graceMs: 30_000 } })
+    for (const [backend, graceMs] of [['local', 30_000] as const, ['docker', 900_000] as const]) {
+      const { lease } = await manager.create(scope('alice', defaultBackend), { name: backend, backend })
+      lease.release()
+      expect(opener.built.at(-1)?.options.limits).toEqual({ ...DEFAULT_LIMITS, graceMs })
+      expect(manager.limitsOn?.(backend).graceMs).toBe(graceMs)
+    }
+  }
 })
 
 test('another process computes the same ids and finds the workspaces of this one', async () => {

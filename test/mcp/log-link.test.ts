@@ -3,24 +3,25 @@ import { withLogLink } from '../../src/mcp/log-link.ts'
 import { fakeWorkspace } from './support.ts'
 
 const workspace = fakeWorkspace({ id: 'w1' })
-const answer = (text: string) => ({ content: [{ type: 'text', text }] })
+const answer = { content: [{ type: 'text', text: 'done' }] }
+const link = { type: 'resource_link', mimeType: 'text/plain' }
 
 describe('links to logs', () => {
-  it('lead to the log that the text names', () => {
-    const log = '/r/w1/.atelier/jobs/a b/log'
-    const result = withLogLink(answer(`done [full log: ${log}]`), log, workspace)
-    expect(result.content).toEqual([
-      { type: 'text', text: `done [full log: ${log}]` },
-      { type: 'resource_link', uri: 'workspace:///.atelier/jobs/a%20b/log', name: 'a b-log', mimeType: 'text/plain' },
-    ])
+  it('lead to a log by its path, with its size where that is known', () => {
+    const path = '/r/w1/.atelier/jobs/a b/log'
+    const place = { ...link, uri: 'workspace:///.atelier/jobs/a%20b/log', name: 'a b-log', title: 'Log of job a b' }
+    expect(withLogLink(answer, { path, bytes: 7 }, workspace).content).toEqual([...answer.content, { ...place, size: 7 }])
+    expect(withLogLink(answer, { path }, workspace).content).toEqual([...answer.content, place])
   })
 
-  it.each([
-    ['that the text does not name', '/r/w1/.atelier/jobs/j/log', 'done'],
-    ['outside the root', '/elsewhere/log', 'see /elsewhere/log'],
-    ['that is none', undefined, 'done'],
-  ])('are none for a log %s', (_, log, text) => {
-    const result = answer(text)
-    expect(withLogLink(result, log, workspace)).toBe(result)
+  it('lead to the log of a job', () => {
+    const place = { ...link, uri: 'workspace:///.atelier/jobs/j1/log', name: 'j1-log', title: 'Log of job j1' }
+    expect(withLogLink(answer, { job: 'j1' }, workspace).content).toEqual([...answer.content, place])
+  })
+
+  it('are none for a log outside the root, and for none', () => {
+    expect(withLogLink(answer, { path: '/elsewhere/log' }, workspace)).toBe(answer)
+    expect(withLogLink(answer, { job: '../../../../up' }, workspace)).toBe(answer)
+    expect(withLogLink(answer, undefined, workspace)).toBe(answer)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { FILE_ICONS, SKILL_ICONS } from '../../src/mcp/icons.ts'
 import { CAPABILITIES, INSTRUCTIONS, SERVER_INFO } from '../../src/mcp/static.ts'
 
 describe('what is static', () => {
@@ -6,8 +7,7 @@ describe('what is static', () => {
     expect(INSTRUCTIONS.length).toBeLessThan(1_500)
   })
 
-  it('has an icon that is whole', () => {
-    const { src = '', mimeType } = SERVER_INFO.icons[0] ?? {}
+  it.each([...SERVER_INFO.icons, ...FILE_ICONS, ...SKILL_ICONS])('has icons that are whole', ({ src, mimeType }) => {
     const [head, data = ''] = src.split(',')
     expect(head).toBe(`data:${mimeType};base64`)
     expect(Buffer.from(data, 'base64').toString('utf8')).toMatch(/^<svg xmlns="[^"]+" [^>]*>.*<\/svg>$/)

@@ -17,11 +17,14 @@ function bench(notices: string[] = []) {
     }
     return { workspace, release, [Symbol.dispose]: release }
   }
-  const client = openClient({ manager: { acquire, opened: () => workspace, defaultId: async () => 'w1' } })
+  const status = { open: true, closed: Promise.resolve() }
+  const find = (async () => workspace.info) as unknown as Manager['find']
+  const opened = () => (status.open ? workspace : undefined)
+  const client = openClient({ manager: { acquire, find, opened, closed: () => status.closed, defaultId: async () => 'w1' } })
   const updates = () => client.notifications('notifications/resources/updated').map(({ params }) => params?.uri)
   const logged = () => client.notifications('notifications/message').map(({ params }) => String(params?.data))
   const turn = () => new Promise(resolve => setImmediate(resolve))
-  return { client, started, updates, logged, turn, held: () => held }
+  return { client, started, status, updates, logged, turn, held: () => held }
 }
 
 const turns = () => new Promise(resolve => setTimeout(resolve, 5))
@@ -92,6 +95,37 @@ describe('subscriptions', () => {
       expect.stringMatching(/workspace:\/\/w1\/a\.txt has ended: the workspace was closed/),
     ])
     expect(updates()).toEqual([])
+  })
+
+  it('to a status open nothing, outlive the end of the workspace, and tell of it once that is over', async () => {
+    const { client, started, status, updates, logged, turn, held } = bench()
+    const uri = 'workspace://w1'
+    status.open = false
+    expect(await client.request('resources/subscribe', { uri })).toMatchObject({ result: {} })
+    expect([held(), started.size]).toEqual([0, 0])
+    status.open = true
+    await client.request('resources/subscribe', { uri: 'workspace://w1/a.txt' })
+    await turn()
+    expect(started.has('jobs')).toBe(true)
+    expect(updates()).toEqual([uri])
+    let over = () => {}
+    status.closed = new Promise(resolve => {
+      over = resolve
+    })
+    started.get('jobs')?.ended('the workspace was closed')
+    await turns()
+    expect(updates()).toHaveLength(1)
+    over()
+    await turns()
+    expect(updates()).toEqual([uri, uri])
+    expect(logged()).toEqual([])
+    await client.request('resources/read', { uri: 'workspace://w1/a.txt' })
+    await turn()
+    started.get('jobs')?.changed()
+    await turn()
+    expect(updates()).toHaveLength(4)
+    await client.request('resources/unsubscribe', { uri })
+    expect(started.has('jobs')).toBe(false)
   })
 
   it('follow the current workspace where the URI names none, and tell of it once', async () => {

@@ -64,7 +64,7 @@ export function fakeWatches(notices: string[] = []) {
     return { notices, end: () => void started.delete(path) }
   }
   const startOnJobs: Watches['startOnJobs'] = watcher => {
-    started.set('jobs', watcher)
+    started.set('jobs', { noticed: () => {}, ...watcher })
     return { notices: [], end: () => void started.delete('jobs') }
   }
   return { started, watches: { start, startOnJobs, renew() {} } satisfies Watches }

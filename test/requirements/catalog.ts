@@ -170,6 +170,11 @@ export const requirements = {
     says: 'A notebook is given as cells with their outputs, images among them; what is too long is cut.',
   },
   'read.archive': { source: 'docs/reading.md', says: 'An archive is listed.' },
+  'read.host-killed': {
+    source: 'docs/reading.md',
+    says: 'A reader at work on a hostile file is gone soon after its host was killed.',
+    only: { backends: ['local'], reason: 'Files are read on the host, whatever the backend.' },
+  },
   'read.audio': { source: 'docs/reading.md', says: 'A sound is given as audio content.' },
   'files.names': {
     source: 'docs/architecture.md: files',
@@ -342,6 +347,12 @@ export const requirements = {
     source: 'docs/docker.md',
     says: 'A container that is stopped, killed or removed fails the call in flight with the reason; the next one works and says what was lost.',
     only: CONTAINERS,
+  },
+  'life.container-paused': {
+    source: 'docs/docker.md',
+    says: 'A container that was paused is resumed by the next host, with what runs in it; nothing is lost.',
+    only: CONTAINERS,
+    not: { http: 'a server that stays notices a paused container by its heartbeat, after 45 s' },
   },
   'life.engine-gone': {
     source: 'docs/docker.md',
@@ -528,7 +539,7 @@ export const requirements = {
   },
   'resources.subscribe.status': {
     source: 'docs/architecture.md: subscriptions',
-    says: 'Of a subscribed workspace the begin and end of its jobs are told.',
+    says: 'Of a subscribed workspace the begin and end of its jobs are told, its closing and its next opening.',
   },
   'resources.subscribe.refused': {
     source: 'docs/architecture.md: subscriptions',
@@ -577,7 +588,11 @@ export const requirements = {
   },
   'workspaces.confirm.declined': {
     source: 'docs/architecture.md: confirmation',
-    says: 'What the user declines or leaves open is not done, whatever the argument confirm says.',
+    says: 'What the user declines is not done, whatever the argument confirm says.',
+  },
+  'workspaces.confirm.open': {
+    source: 'docs/architecture.md: confirmation',
+    says: 'What the user leaves open is not done; then the argument confirm counts, once, for that alone.',
   },
   'workspaces.confirm.impossible': {
     source: 'docs/architecture.md: confirmation',
@@ -585,7 +600,11 @@ export const requirements = {
   },
   'protocol.log-links': {
     source: 'docs/architecture.md: the MCP surface',
-    says: 'A log that an answer names is linked as a resource that can be read.',
+    says: 'The log of output that is not shown whole is linked as a resource that can be read, with its size.',
+  },
+  'protocol.log-links.job': {
+    source: 'docs/architecture.md: the MCP surface',
+    says: 'The start of a job links its log, which is there at once; so does its end, with the size.',
   },
   'resources.list-changed': {
     source: 'docs/architecture.md: subscriptions',
@@ -665,9 +684,22 @@ export const requirements = {
     says: 'A server outlives a killed host: the next one finds its state, without a second initialize.',
     not: { 'opensandbox/stdio': SILENT_END },
   },
+  'nested.left-running': {
+    source: 'docs/nested-servers.md',
+    says: 'What a killed host left running is shown as running to the next one, and ends when it is removed.',
+    not: { 'opensandbox/stdio': SILENT_END },
+  },
+  'nested.capacity': {
+    source: 'docs/nested-servers.md',
+    says: 'At the bound of running servers the idle ones of another scope make room, never a busy one.',
+  },
+  'nested.odd-items': {
+    source: 'docs/nested-servers.md',
+    says: 'A tool that the protocol does not allow, or a list that never rests, hides no other tool, and is told of.',
+  },
   'nested.long-line': {
     source: 'modelcontextprotocol/typescript-sdk#2536',
-    says: 'A message of 30 MiB is carried, one of 50 MB is refused as an error of its call, and the server goes on.',
+    says: 'A message of 30 MiB is carried; an answer of 50 MB is refused as an error of its call, news of 40 MB harm none.',
   },
   'nested.tree': {
     source: 'modelcontextprotocol/typescript-sdk#579',

@@ -36,19 +36,35 @@ verifies('workspaces.confirm.asked', async test => {
 })
 
 verifies('workspaces.confirm.declined', async test => {
-  const client = await asking(test, ['decline', 'cancel', 'decline'])
+  const client = await asking(test, ['decline', 'decline', 'cancel', 'decline', 'decline'])
   await made(client, 'kept')
-  for (const [args, words] of [
-    [{}, /declined/],
-    [{ confirm: true }, /did not answer/],
-  ] as const) {
-    const text = await client.failure('workspace_delete', args)
-    expect(text).toMatch(words)
-    expect(text).toContain('left as it is')
-  }
-  expect(await client.failure('workspace_reset', { confirm: true })).toMatch(/declined/)
+  const refusals: [string, object, RegExp][] = [
+    ['workspace_delete', {}, /declined: kept was left as it is/],
+    ['workspace_delete', { confirm: true }, /declined/],
+    // A later no takes back that the question was open.
+    ['workspace_reset', { confirm: true }, /did not answer/],
+    ['workspace_reset', {}, /declined/],
+    ['workspace_reset', { confirm: true }, /declined/],
+  ]
+  for (const [tool, args, words] of refusals) expect(await client.failure(tool, { ...args })).toMatch(words)
   expect(await client.text('Read', { file_path: 'precious.txt' })).toContain('x')
+  expect(client.asked).toHaveLength(5)
+})
+
+verifies('workspaces.confirm.open', async test => {
+  const client = await asking(test, ['cancel', 'cancel', 'cancel'])
+  await made(client, 'other')
+  await made(client, 'open')
+  const text = await client.failure('workspace_delete', { confirm: true })
+  expect(text).toMatch(/did not answer: open was left as it is[\s\S]*"ws-\w+" and confirm: true/)
+  // The question was about one workspace and one tool.
+  expect(await client.failure('workspace_reset', { confirm: true })).toMatch(/did not answer/)
+  expect(await client.failure('workspace_delete', { workspace: 'other', confirm: true })).toMatch(/did not answer/)
+  expect(await client.text('Read', { file_path: 'precious.txt' })).toContain('x')
+  const id = /"(ws-\w+)"/.exec(text)?.[1]
+  expect(await client.text('workspace_delete', { workspace: id, confirm: true })).toMatch(/^Deleted open\./)
   expect(client.asked).toHaveLength(3)
+  expect(await client.text('workspace_list')).toMatch(/other/)
 })
 
 verifies('workspaces.confirm.impossible', async test => {

@@ -42,6 +42,20 @@ verifies('life.container', async test => {
   }
 })
 
+verifies('life.container-paused', async test => {
+  await test.client.text('Bash', { command: 'echo kept > file' })
+  const { pid } = await longCommand(test.client, 'pid')
+  process.kill(test.client.pid, 'SIGKILL')
+  await until(() => !isAlive(test.client.pid), 'the host is gone')
+  docker('pause', await containerOf(test))
+  const next = await test.connect()
+  expect(await next.text('Bash', { command: 'cat file' })).toMatch(/^kept\n\[exit code 0/)
+  expect(test.alive(pid)).toBe(true)
+  expect(await next.text('workspace_status')).toMatch(/running[\s\S]*sleep 600/)
+  await next.close()
+  await until(() => !test.alive(pid), 'it ends with its new owner', 10_000)
+})
+
 verifies('life.engine-gone', async test => {
   await test.client.close()
   const proxy = createEngineProxy(join(test.world.root, 'engine.sock'))

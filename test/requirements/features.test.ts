@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { BACKEND_NAMES } from '../../src/backends/backend.ts'
+import { FAULTS, type Outcome, type Row } from '../backends/faults/matrix.ts'
 import type { Requirement } from '../support/verifies.ts'
 import { requirements } from './catalog.ts'
 
@@ -55,7 +56,39 @@ function knownFailures(): string[] {
   return [row(['requirement', 'where', 'why']), row(['---', '---', '---']), ...lines]
 }
 
-it('docs/backends.md tells which requirement is asked of which backend', () => {
+const FAULTY = BACKEND_NAMES.filter(name => name !== 'local')
+
+function cell(outcome: Outcome): string {
+  if (outcome.kind === 'absent') return '–'
+  if (outcome.kind === 'recovers') return 'goes on'
+  return outcome.files === undefined ? `\`${outcome.code}\`` : `\`${outcome.code}\`, files ${outcome.files}`
+}
+
+function faultTable(): string[] {
+  const rows: Row[] = Object.values(FAULTS)
+  const reasons = rows.flatMap(fault =>
+    FAULTY.flatMap(name => {
+      const outcome = fault[name]
+      return outcome.kind === 'absent' ? [{ name, says: fault.says, because: outcome.because }] : []
+    }),
+  )
+  const lines = rows.filter(fault => FAULTY.some(name => fault[name].kind === 'absent'))
+  const why = lines.map(({ says }) => {
+    const mine = reasons.filter(each => each.says === says)
+    return row([says, mine.map(({ name }) => name).join(', '), [...new Set(mine.map(({ because }) => because))].join(' ')])
+  })
+  return [
+    row(['fault', ...FAULTY]),
+    row(['---', ...FAULTY.map(() => '---')]),
+    ...rows.map(fault => row([fault.says, ...FAULTY.map(name => cell(fault[name]))])),
+    '',
+    row(['fault', "can't happen on", 'because']),
+    row(['---', '---', '---']),
+    ...why,
+  ]
+}
+
+it('docs/backends.md tells which requirement is asked of which backend, and what comes of faults', () => {
   const written = readFileSync(DOCUMENT, 'utf8')
   const [own = ''] = written.split(MARK)
   const parts = [
@@ -70,6 +103,14 @@ it('docs/backends.md tells which requirement is asked of which backend', () => {
     '## Known failures',
     '',
     ...knownFailures(),
+    '',
+    '## Faults',
+    '',
+    'What comes of a service, a network or a host that misbehaves; each cell is a test (`test/backends/faults`). *Goes on*: the call goes',
+    'well in spite of it, once, and nothing is lost or left over. A code: the call fails with it and says the next step, and nothing is',
+    'left over of what it made; where files are told of, the next call goes well, with them or with the notice that they are gone.',
+    '',
+    ...faultTable(),
   ]
   const text = `${own}${parts.join('\n')}\n`
   if (process.env.UPDATE !== undefined) writeFileSync(DOCUMENT, text)

@@ -121,7 +121,9 @@ verifies('life.host-killed.ended', async ({ dir, alive, connect }) => {
   expect(await next.text('BashOutput', { id, offset: 0 })).toMatch(/^said\n[\s\S]*exit code 9/)
 })
 
-verifies('life.host-killed.grace', async ({ world, dir, alive }) => {
+verifies('life.host-killed.grace', async ({ world, dir, alive, client: other }) => {
+  // Another host of the same owner would inherit the command.
+  await other.close()
   const client = await connect(world, 'stdio', { env: { ATELIER_GRACE_MS: '1000' } })
   const pid = await longCommand({ client, dir })
   process.kill(client.pid, 'SIGKILL')

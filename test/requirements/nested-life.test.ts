@@ -1,29 +1,18 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
 import type { TestClient } from '../support/client.ts'
 import { createFakeHttpServer } from '../support/fake-http-server.ts'
-import { processesNaming, until } from '../support/processes.ts'
+import { fake, running } from '../support/fake-server.ts'
+import { until } from '../support/processes.ts'
 import { type Case, verifies } from '../support/verifies.ts'
 
-const FAKE = fileURLToPath(new URL('../support/fake-mcp-server.mjs', import.meta.url))
 const MIB = 1024 * 1024
 const START_MS = 60_000
 
 const nestedNames = async ({ client }: TestClient) =>
   (await client.listTools()).tools.map(({ name }) => name).filter(name => name.startsWith('mcp__'))
-
-/** A misbehaving server as it is declared in the world's workspaces; its program lies where both sides see it. */
-function fake({ world, backend }: Case, how: Record<string, unknown> = {}): { command: string; args: string[] } {
-  const program = join(world.root, 'fake-mcp-server.mjs')
-  if (!existsSync(program)) copyFileSync(FAKE, program)
-  return { command: backend === 'local' ? process.execPath : 'node', args: [program, JSON.stringify(how)] }
-}
-
-const running = ({ world }: Case, part = 'fake-mcp-server.mjs') =>
-  processesNaming(world.root).filter(({ command }) => command.includes(part))
 
 verifies('nested.many', async test => {
   const mcpServers: Record<string, object> = { hangs: { command: 'sleep', args: ['600'] } }
@@ -62,15 +51,20 @@ verifies('nested.scopes', async test => {
   expect(await alice.text('mcp__one__count')).toBe('3')
 })
 
-/** Changes the declarations of the unnamed scope in `.mcp` behind Atelier's back: `change` is JavaScript on the array `all`. Gives the root. */
-async function changeOnDisk({ backend }: Case, client: TestClient, change: string): Promise<string> {
+async function rootOf(client: TestClient): Promise<string> {
   const status = await client.text('workspace_status')
   const root = /Atelier's folders: (\/.*)/.exec(status)?.[1] ?? /directory: (\/\S+)/.exec(status)?.[1]
+  return root ?? ''
+}
+
+/** Changes the declarations of the unnamed scope in `.mcp` behind Atelier's back: `change` is JavaScript on the array `all`. Gives the root. */
+async function changeOnDisk({ backend }: Case, client: TestClient, change: string): Promise<string> {
+  const root = await rootOf(client)
   const edit = `const fs=require('fs'),p=process.argv[1]+'/.mcp',f=JSON.parse(fs.readFileSync(p,'utf8')),all=f.mcps[''][''];
     ${change};fs.writeFileSync(p,JSON.stringify(f))`
   const node = backend === 'local' ? process.execPath : 'node'
   await client.text('Bash', { command: `${node} -e '${edit.replaceAll("'", `'\\''`)}' '${root}'` })
-  return root as string
+  return root
 }
 
 verifies('nested.entry', async test => {
@@ -149,6 +143,7 @@ verifies('nested.long-line', async test => {
   expect(content[0]?.text).toHaveLength(carried)
   await expect(large(50_000_000)).rejects.toThrow(/"big".* 50000\d+ bytes/)
   expect(await client.text('mcp__big__count')).toBe('1')
+  expect(await client.text('mcp__big__tell', { method: 'notifications/message', bytes: 40_000_000 })).toBe('told')
 })
 
 verifies('nested.tree', async test => {
@@ -210,7 +205,8 @@ verifies('nested.secrets', async test => {
   // A backend in use keeps its key.
   const { DAYTONA_API_KEY = 'key-of-one-backend', E2B_API_KEY = 'key-of-another' } = test.world.env
   const hidden = { DAYTONA_API_KEY, E2B_API_KEY }
-  const client = await test.connect({ env: { ATELIER_CONFIG: file, OPERATORS_OWN: 'for-operators', ...hidden } })
+  const listed = { ATELIER_SECRETS: 'LISTED', LISTED: 'for-all' }
+  const client = await test.connect({ env: { ATELIER_CONFIG: file, OPERATORS_OWN: 'for-operators', ...listed, ...hidden } })
   expect(await client.text('mcp__operators__environment')).toContain('"MINE":"for-operators"')
   for (const name of Object.keys(hidden)) {
     const given = { name: 'agents', ...fake(test), env: { STOLEN: `$\{${name}:-nothing}` } }
@@ -219,6 +215,13 @@ verifies('nested.secrets', async test => {
     for (const secret of Object.values(hidden)) expect(seen).not.toContain(secret)
     if (!added.isError) await client.text('mcp_remove', { name: 'agents' })
   }
+  const named = { GIVEN: `$\{LISTED}`, STOLEN: `$\{OPERATORS_OWN:-nothing}` }
+  await client.text('mcp_add', { name: 'agents', ...fake(test), env: named })
+  const seen = JSON.parse(await client.text('mcp_call', { server: 'agents', tool: 'environment' })).env
+  // On this host the variables of the host are the workspace's own.
+  expect(seen).toMatchObject({ GIVEN: 'for-all', STOLEN: test.backend === 'local' ? 'for-operators' : 'nothing' })
+  const root = await rootOf(client)
+  expect(await client.text('Bash', { command: `stat -c %a '${root}/.mcp'` })).toMatch(/^600$/m)
 })
 
 /** Address of this host as the workspace sees it: of a container, the gateway of its network. */

@@ -2,40 +2,43 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BACKENDS } from '../support/backends.ts'
 import type { TestClient } from '../support/client.ts'
 import { createStage, type Stage } from '../support/stage.ts'
 import { openTerminal } from '../support/terminal.ts'
+import { isWanted } from '../support/verifies.ts'
 
-function isThere(program: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
+const PLACES = [
+  { backend: 'local', transport: 'stdio' },
+  { backend: 'local', transport: 'http' },
+  { backend: 'docker', transport: 'http' },
+] as const
+
+describe.each(PLACES)('programs that want a terminal, on $backend over $transport', ({ backend, transport }) => {
+  const missing = isWanted(backend, 'pty') ? BACKENDS[backend]?.unavailable() : 'not asked for by ATELIER_TEST_BACKENDS'
+  let stage: Stage | undefined
+  let client: TestClient
+  let dir: string
+  beforeAll(async () => {
+    if (missing !== undefined) return
+    stage = createStage(backend, transport)
+    dir = stage.world.project
+    client = await stage.connect()
+  }, 120_000)
+  afterAll(async () => {
+    await stage?.end().finally(stage.dispose)
+  }, 120_000)
+
+  /** A test of a program, which is skipped where that is not installed. */
+  function drives(program: string, name: string, body: () => Promise<void>): void {
+    it(`${program}: ${name}`, async context => {
+      if (missing !== undefined) return context.skip(missing)
+      const found = await client.text('Bash', { command: `command -v ${program}` })
+      if (!found.includes('exit code 0')) return context.skip(`${program} is not installed there`)
+      await body()
+    }, 90_000)
   }
-}
 
-let stage: Stage
-let client: TestClient
-let dir: string
-beforeAll(async () => {
-  stage = createStage('local', 'stdio')
-  dir = stage.world.project
-  client = await stage.connect()
-})
-afterAll(async () => {
-  await stage.end().finally(stage.dispose)
-})
-
-/** A test of a program, which is skipped where that is not installed. */
-function drives(program: string, name: string, body: () => Promise<void>): void {
-  it(`${program}: ${name}`, async context => {
-    if (!isThere(program)) return context.skip(`${program} is not installed here`)
-    await body()
-  }, 90_000)
-}
-
-describe('programs that want a terminal', () => {
   for (const editor of ['vim', 'vim.tiny']) {
     drives(editor, 'edits a file and leaves', async () => {
       writeFileSync(join(dir, 'poem.txt'), 'first\nsecond\nthird\n')
@@ -83,10 +86,10 @@ describe('programs that want a terminal', () => {
     await terminal.until(/>>>/)
     await terminal.type('x = 6 * 7\nprint("answer", x)\n')
     expect(await terminal.until(/answer 42/)).toMatch(/>>> x = 6 \* 7\n/)
-    await terminal.type('import getpass; len(getpass.getpass("Secret: "))\n')
-    await terminal.until(/Secret:/)
-    await terminal.type('hidden word\n')
-    expect(await terminal.until(/\n11\n/)).not.toContain('hidden word')
+    await terminal.type('len(input("A word: "))\n')
+    await terminal.until(/A word:/)
+    await terminal.type('elevenchars\n')
+    await terminal.until(/\n11\n/)
     await terminal.type('while True: pass\n\n')
     await terminal.keys('ctrl-c')
     await terminal.until(/KeyboardInterrupt/)
@@ -138,5 +141,22 @@ describe('programs that want a terminal', () => {
     await terminal.until(/\^C\nready>/)
     await terminal.type('exit 3\n')
     await terminal.until(/exit code 3/)
+  })
+
+  drives('bash', 'asks on its terminal as ssh does: a question, then a password that is not shown', async () => {
+    const asks = [
+      `exec 3<> /dev/tty`,
+      `printf "Are you sure you want to continue connecting (yes/no)? " >&3; read -r answer <&3`,
+      `stty -echo <&3; printf "me@host's password: " >&3; read -r secret <&3; stty echo <&3`,
+      `printf '\\n%s: logged in with %s characters\\n' "$answer" "$(printf %s "$secret" | wc -c)"`,
+    ]
+    writeFileSync(join(dir, 'ask.sh'), `${asks.join('\n')}\n`)
+    const terminal = await openTerminal(client, 'bash ask.sh < /dev/null')
+    await terminal.until(/continue connecting/)
+    await terminal.type('yes\n')
+    await terminal.until(/password:/)
+    await terminal.type('open sesame\n')
+    expect(await terminal.until(/exit code 0/)).toMatch(/yes: logged in with 11 characters/)
+    expect(terminal.screen()).not.toContain('sesame')
   })
 })

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { expect } from 'vitest'
 import { tarGz, zip } from '../support/archives.ts'
 import { textOf } from '../support/client.ts'
 import { ENCRYPTED, notebook, pdf, png, pngSize, wav } from '../support/documents.ts'
+import { childrenOf, isAlive, killOne, until } from '../support/processes.ts'
 import { type Case, verifies } from '../support/verifies.ts'
 
 interface Media {
@@ -128,6 +130,20 @@ verifies('read.audio', async test => {
   const bytes = wav(800)
   writeFileSync(join(test.dir, 'a.bin'), bytes)
   expect((await read(test, 'a.bin')).media).toEqual([{ type: 'audio', mimeType: 'audio/wav', data: bytes.toString('base64') }])
+})
+
+verifies('read.host-killed', async test => {
+  const strokes = Array.from({ length: 20_000 }, (_, at) => `${at % 600} ${at % 790} m 9 ${at % 99} 400 ${at % 700} 300 9 c S`)
+  writeFileSync(join(test.dir, 'slow.pdf'), pdf(pages(20), { contents: { packed: deflateSync(strokes.join('\n')) } }))
+  const client = await test.connect({ env: { ATELIER_GRACE_MS: '500' } })
+  const reading = client.call('Read', { file_path: 'slow.pdf', pages: '1-20', images: true }).catch(error => error)
+  const readers = () => childrenOf(client.pid).filter(({ command }) => command.includes('file-reader.mjs'))
+  await until(() => readers().length > 0, 'a reader is at work')
+  const [reader] = readers()
+  killOne(client.pid)
+  await until(() => !isAlive(reader?.pid ?? -1), 'no reader is left')
+  await client.close()
+  expect(await reading).toBeInstanceOf(Error)
 })
 
 verifies('edit.notebook', async test => {

@@ -113,6 +113,22 @@ verifies('resources.subscribe.status', async test => {
   const { job } = (structuredContent ?? _meta?.['atelier/result'] ?? {}) as { job: string }
   await test.client.text('KillBash', { id: job })
   await ended
+  await test.client.text('workspace_create', { name: 'status-told' })
+  const made = await currentUri(test.client)
+  await test.client.client.subscribeResource({ uri: made })
+  const state = async () => {
+    const { contents } = await test.client.client.readResource({ uri: made })
+    return JSON.parse(String((contents[0] as { text?: string }).text)).summary.state as string
+  }
+  const told = async (tool: string, args: Record<string, unknown>, seen: RegExp) => {
+    const before = heard.count(made)
+    await test.client.text(tool, args)
+    const now = () => state().catch(error => `error ${error.code}`)
+    await until(async () => heard.count(made) > before && seen.test(await now()), `${tool} is told`)
+  }
+  await told('workspace_close', {}, /suspended|gone/)
+  await told('Bash', { command: 'true' }, /running/)
+  await told('workspace_delete', { confirm: true }, /error -32002/)
 })
 
 verifies('resources.subscribe.refused', async test => {

@@ -12,10 +12,12 @@ export interface Member {
   linkTo?: string
   /** The size that the header tells, where it lies. */
   declared?: number
+  /** Zip: the content is said to be encrypted. */
+  encrypted?: boolean
 }
 
-/** A zip with exactly these members. */
-export function zip(members: readonly Member[]): Buffer {
+/** A zip with exactly these members; `told`: how many it says that it has, where it lies. */
+export function zip(members: readonly Member[], { told = members.length }: { told?: number } = {}): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []
   let offset = 0
@@ -26,7 +28,7 @@ export function zip(members: readonly Member[]): Buffer {
     const size = member.declared ?? content.length
     const fields = Buffer.alloc(26)
     fields.writeUInt16LE(20, 0)
-    fields.writeUInt16LE(0x800, 2)
+    fields.writeUInt16LE(0x800 | (member.encrypted ? 1 : 0), 2)
     fields.writeUInt16LE(8, 4)
     fields.writeUInt32LE(crc32(content), 10)
     fields.writeUInt32LE(packed.length, 14)
@@ -42,8 +44,8 @@ export function zip(members: readonly Member[]): Buffer {
   }
   const directory = Buffer.concat(central)
   const end = Buffer.alloc(18)
-  end.writeUInt16LE(members.length, 4)
-  end.writeUInt16LE(members.length, 6)
+  end.writeUInt16LE(told, 4)
+  end.writeUInt16LE(told, 6)
   end.writeUInt32LE(directory.length, 8)
   end.writeUInt32LE(offset, 12)
   return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06', 'latin1'), end])

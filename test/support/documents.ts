@@ -27,8 +27,8 @@ function chunk(type: string, data: Buffer): Buffer {
 export const pngSize = (bytes: Buffer): [width: number, height: number] => [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
 
 export interface PdfOptions {
-  /** Deflated drawing commands of one page (from 1), in place of its text. */
-  contents?: { page: number; packed: Buffer }
+  /** Deflated drawing commands of one page (from 1), or of all, in place of the text. */
+  contents?: { page?: number; packed: Buffer }
   /** Bytes of an image that each page has one of. */
   image?: Buffer
   /** Further entries of the trailer. */
@@ -48,7 +48,7 @@ export function pdf(pages: readonly string[], { contents, image, trailer = '', b
     const drawn = image === undefined ? '' : `/XObject<</I ${addImage(add, image)} 0 R>>`
     const lines = text.split('\n').map(line => `(${line.replace(/[()\\]/g, '\\$&')}) Tj 0 -30 Td`)
     const commands = `BT /F1 24 Tf 72 720 Td ${lines.join(' ')} ET${image ? ' q 90 0 0 90 72 90 cm /I Do Q' : ''}`
-    const packed = contents?.page === index + 1 ? contents.packed : undefined
+    const packed = (contents?.page ?? index + 1) === index + 1 ? contents?.packed : undefined
     const at = packed === undefined ? add('<<>>', Buffer.from(commands)) : add('<</Filter/FlateDecode>>', packed)
     return add(
       `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${box.join(' ')}]/Contents ${at} 0 R/Resources<</Font<</F1 3 0 R>>${drawn}>>>>`,
@@ -132,4 +132,21 @@ export function wav(samples: number): Buffer {
   header.write('data', 36)
   header.writeUInt32LE(samples, 40)
   return Buffer.concat([header, Buffer.alloc(samples, 0x80)])
+}
+
+/** An AIFF of silence. */
+export function aiff(samples: number): Buffer {
+  const header = Buffer.alloc(54)
+  header.write('FORM', 0)
+  header.writeUInt32BE(46 + samples, 4)
+  header.write('AIFFCOMM', 8)
+  header.writeUInt32BE(18, 16)
+  header.writeUInt16BE(1, 20)
+  header.writeUInt32BE(samples, 22)
+  header.writeUInt16BE(8, 26)
+  // 8 000 as a number of 80 bits.
+  header.write('400bfa00000000000000', 28, 'hex')
+  header.write('SSND', 38)
+  header.writeUInt32BE(8 + samples, 42)
+  return Buffer.concat([header, Buffer.alloc(samples)])
 }

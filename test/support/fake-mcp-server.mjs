@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** banner, stderrBytes, startDelayMs, silent, refuse, exitAfterCalls, crashAtStart, tools, pageSize, journal, child */
+/** banner, stderrBytes, startDelayMs, silent, refuse, exitAfterCalls, crashAtStart, tools, pageSize, journal, child, restless, odd */
 const how = JSON.parse(process.argv[2] ?? '{}')
 let calls = 0
 let asked = 0
@@ -13,6 +13,7 @@ const waiting = new Map()
 const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const note = line => how.journal && appendFileSync(how.journal, `${line}\n`)
 const text = value => ({ content: [{ type: 'text', text: String(value) }] })
+const filled = (params, bytes) => (bytes === undefined ? params : { ...params, data: 'x'.repeat(bytes) })
 const ask = (method, params) =>
   new Promise(resolve => {
     const id = `ask-${++asked}`
@@ -42,9 +43,9 @@ const tools = {
   },
   big: ({ bytes }) => text('x'.repeat(bytes)),
   exit: ({ code = 1 }) => process.exit(code),
-  ask: async ({ method = 'roots/list', params = {} }) => text(JSON.stringify(await ask(method, params))),
-  async tell({ method, params }) {
-    send({ method, params })
+  ask: async ({ method = 'roots/list', params = {}, bytes }) => text(JSON.stringify(await ask(method, filled(params, bytes)))),
+  async tell({ method, params, bytes }) {
+    send({ method, params: filled(params, bytes) })
     return text('told')
   },
   /** Says something when nobody may be there any more. */
@@ -61,7 +62,7 @@ const tools = {
 
 function list() {
   const own = how.tools ?? names
-  return [...own, ...Array.from({ length: extraTools }, (_, index) => `extra_${index + 1}`)].map(tool)
+  return [...[...own, ...Array.from({ length: extraTools }, (_, index) => `extra_${index + 1}`)].map(tool), ...(how.odd ?? [])]
 }
 
 const methods = {
@@ -79,6 +80,7 @@ const methods = {
   ping: () => ({}),
   'logging/setLevel': () => ({}),
   'tools/list'({ cursor }) {
+    if (how.restless) send({ method: 'notifications/tools/list_changed' })
     const size = how.pageSize ?? 1000
     const start = Number(cursor ?? 0)
     const next = start + size < list().length ? { nextCursor: String(start + size) } : {}

@@ -50,6 +50,11 @@ export function processesNaming(marker: string): FoundProcess[] {
     )
 }
 
+/** Live processes whose parent is `pid`. Linux only: elsewhere none are found. */
+export function childrenOf(pid: number): FoundProcess[] {
+  return processesNaming('').filter(child => Number(/\) \w (\d+)/.exec(read(`/proc/${child.pid}/stat`))?.[1]) === pid)
+}
+
 /** Waits until `condition` holds, looking every 20 ms; fails with `what` after `ms`. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 30_000): Promise<void> {
   const deadline = Date.now() + ms

@@ -59,7 +59,8 @@ const wanted = process.env.ATELIER_TEST_BACKENDS?.split(',').map(entry => {
   const [backend, parts] = entry.split(':')
   return { backend, parts: parts?.split('+') }
 })
-const isWanted = (backend: string, id: string) =>
+/** Whether the requirement `id` is asked of a backend in this run. */
+export const isWanted = (backend: string, id: string): boolean =>
   wanted === undefined || wanted.some(each => each.backend === backend && (each.parts?.includes(id.split('.')[0] ?? '') ?? true))
 
 /** Runs `body` for the requirement `id` on every backend and transport that it applies to. */

@@ -5,7 +5,7 @@ import { terminalView } from './terminal-view.ts'
 describe('BashInput', () => {
   it('sends text as it is, and closes stdin', async () => {
     const answer = await call('BashInput', { id: 'j1', text: 'yes\n', eof: true }, { 'shell.inputJob': { bytes: 4 } })
-    expect(answer.text).toBe('Sent 4 bytes to job j1. Closed stdin of job j1.')
+    expect(answer.text).toBe('Sent 4 bytes to job j1. Closed stdin of job j1. BashOutput shows what it answers.')
     expect(answer.asked).toEqual([['shell.inputJob', { id: 'j1', session: 's1', data: 'yes\n', eof: true }]])
   })
 
@@ -25,7 +25,7 @@ describe('BashInput', () => {
   it('says why a screen is not shown, and that the input was sent', async () => {
     const notices = ["The screen can't be shown: too large."]
     const answer = await call('BashInput', { id: 'j1', keys: 'up' }, { 'shell.inputJob': { bytes: 3, notices } })
-    expect(answer.text).toBe("Sent 3 bytes to job j1.\n[The screen can't be shown: too large.]")
+    expect(answer.text).toBe("Sent 3 bytes to job j1. BashOutput shows what it answers.\n[The screen can't be shown: too large.]")
   })
 
   it('refuses nothing at all, and a size that is none', async () => {

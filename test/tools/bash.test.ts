@@ -36,10 +36,11 @@ describe('Bash', () => {
     ],
     [
       'a command that never ran',
-      { status: 'not_run', output: plainOutput(''), notices: ['The directory /work/x is gone'], cwd: '/' },
-      '[the command was not run]\n[The directory /work/x is gone]',
+      { status: 'not_run', output: plainOutput(''), notices: ['The directory /work/x is gone: not run.'], cwd: '/' },
+      '[The directory /work/x is gone: not run.]',
       true,
     ],
+    ['one without a reason', { status: 'not_run', output: plainOutput('') }, '[the command was not run]', true],
     ['an end that nobody saw', { status: 'unknown' }, 'hi\n[nobody saw how the command ended: its exit code is unknown]', false],
     ['another directory', { cwd: '/work/sub' }, 'hi\n[exit code 0, after 12 ms]\n[cwd: /work/sub]', false],
     [
@@ -72,7 +73,9 @@ describe('Bash', () => {
     const answer = await bash(started, { run_in_background: 'true' })
     expect(answer.text).toBe('[running in the background as job j1: BashOutput {"id": "j1"} reads on, KillBash ends it]')
     expect(answer.asked[0]![1]).toMatchObject({ background: true, input: 'none' })
-    expect((await bash(started, { input: 'pipe' })).asked[0]![1]).toMatchObject({ background: true, input: 'pipe' })
+    const open = await bash(started, { input: 'pipe' })
+    expect(open.text).toBe(`${answer.text}\n[BashInput {"id": "j1", "text": …} writes to its stdin]`)
+    expect(open.asked[0]![1]).toMatchObject({ background: true, input: 'pipe' })
   })
 
   it('lists children that were left behind', async () => {

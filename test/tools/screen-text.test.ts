@@ -39,7 +39,9 @@ describe('a terminal', () => {
     const terminal = terminalView({ lines: ['Password:'] })
     const result = { ...runResult({ status: 'running', job: 'j1' }), terminal }
     const answer = await call('Bash', { command: 'ssh host', input: 'pty', size: '80x24' }, { 'shell.run': result })
-    expect(answer.text).toBe('Password:\n[job j1: running; screen 100x30; cursor at row 2, column 5]')
+    expect(answer.text).toBe(
+      'Password:\n[job j1: running; screen 100x30; cursor at row 2, column 5]\n[BashInput {"id": "j1"} with text or keys types into it, KillBash ends it]',
+    )
     expect(answer.asked).toEqual([
       ['shell.run', { session: 's1', command: 'ssh host', background: true, input: 'pty', terminal: { columns: 80, rows: 24 } }],
     ])

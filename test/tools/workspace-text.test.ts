@@ -91,7 +91,7 @@ describe('workspace_close', () => {
   it('says what it did', async () => {
     const closed = { summary: summary({ state: 'suspended' }), notices: ['Running jobs were ended: j1.'] }
     expect((await call('workspace_close', {}, { 'directory.close': closed })).text).toBe(
-      'Closed demo.\n[Running jobs were ended: j1.]',
+      'Closed demo. Its files stay, and the next call in it opens it again.\n[Running jobs were ended: j1.]',
     )
   })
 })

@@ -11,17 +11,18 @@ const turns = () => new Promise(resolve => setImmediate(() => setImmediate(resol
 async function bench() {
   const calls: string[] = []
   const heard: string[] = []
-  const state = { connected: true, failure: undefined as WorkspaceError | undefined }
+  const state = { connected: true, failure: undefined as WorkspaceError | undefined, notices: [] as string[] }
   const call = async (method: string, params: { path?: string; watch: string }) => {
     calls.push(`${method} ${params.path ?? ''} ${params.watch}`)
     if (state.failure !== undefined) throw state.failure
-    return method === 'watch.start' ? { path: params.path, type: 'file', mode: 'events', notices: [] } : {}
+    return method === 'watch.start' ? { path: params.path, type: 'file', mode: 'events', notices: [...state.notices] } : {}
   }
   const news = new GatewayNews()
   const place = { confine: 'none' as const, workdir: '/w', root: '/r' }
   const options = { connected: () => state.connected, place, logger: silentLogger }
   const watches = createWatches({ call } as unknown as GatewayCalls, news, options)
-  const watch = await watches.start('/w/a', { changed: () => heard.push('changed'), ended: why => heard.push(why) })
+  const hear = (text: string) => void heard.push(text)
+  const watch = await watches.start('/w/a', { changed: () => hear('changed'), ended: hear, noticed: hear })
   const tell = (id: string) => news.events().notification?.('watch.changed', { watch: id })
   return { watches, watch, calls, heard, state, news, tell }
 }
@@ -32,6 +33,16 @@ describe('watches of a workspace', () => {
     tell('w1')
     tell('w2')
     expect(heard).toEqual(['changed'])
+  })
+
+  it('say that changes come late from now on, and that they do after a new beginning', async () => {
+    const { news, heard, state } = await bench()
+    news.events().notification?.('watch.polled', { watch: 'w1', notice: 'looked at every second' })
+    news.events().notification?.('watch.polled', { watch: 'w2', notice: 'not ours' })
+    state.notices = ['still so']
+    news.lost()
+    await turns()
+    expect(heard).toEqual(['looked at every second', 'still so', 'changed'])
   })
 
   it('begin again with a gateway that took the place of another', async () => {

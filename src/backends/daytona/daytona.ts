@@ -6,14 +6,16 @@ import { belongsTo } from '../owner-filter.ts'
 import { createSandbox } from './create.ts'
 import { createDaytonaEnvironment } from './environment.ts'
 import { isOpen } from './errors.ts'
-import { findSandbox } from './look-up.ts'
+import { handOut } from './hand-out.ts'
+import { allSandboxes, findSandbox } from './look-up.ts'
 import { prepareSandbox } from './prepare.ts'
 import { probeDaytona } from './probe.ts'
-import { type DaytonaRecord, labelQuery, recordOf, sandboxName } from './record.ts'
+import { type DaytonaRecord, recordOf, sandboxName } from './record.ts'
 import { removeMade, removeSandbox } from './remove.ts'
 import { connectDaytona, type DaytonaContext, type Sandbox } from './sdk.ts'
 import type { DaytonaSettings } from './settings.ts'
 import { infoOf, phaseOf, whyEnded } from './state.ts'
+import { pruneSandboxes } from './sweep.ts'
 import { wake } from './wake.ts'
 
 export interface DaytonaBackendOptions extends DaytonaSettings {
@@ -59,6 +61,16 @@ export function createDaytonaBackend({ logger, ...settings }: DaytonaBackendOpti
       yield* enumerate(await connect(), filter, options)
     },
     probe: options => probeDaytona(connect, options),
+    async *prune(options) {
+      yield* pruneSandboxes(await connect(), options)
+    },
+    async remove({ id, owner }, options) {
+      const here = await connect()
+      const sandbox = await findSandbox(here, sandboxName(id, settings.namespace), options)
+      const record = recordOf(sandbox?.labels, settings.namespace)
+      if (sandbox !== undefined && record?.id === id && record.owner.user === owner.user)
+        await removeSandbox(here, sandbox, options)
+    },
   }
 }
 
@@ -99,6 +111,7 @@ async function attach(
   }
   if (!(await wake(context, found, options))) return undefined
   await prepareSandbox(context, found, { ...options, workdir: record.workdir })
+  await handOut(context, found, options)
   return createDaytonaEnvironment(context, found, infoOf(record, found, ended))
 }
 
@@ -106,6 +119,7 @@ async function first(context: DaytonaContext, spec: EnvironmentSpec, made: Sandb
   try {
     const record = ownRecord(context, spec, made)
     await prepareSandbox(context, made, { ...options, workdir: record.workdir })
+    await handOut(context, made, options)
     throwIfAborted(options.signal)
     return createDaytonaEnvironment(context, made, infoOf(record, made))
   } catch (error) {
@@ -123,20 +137,9 @@ function ownRecord({ settings }: DaytonaContext, spec: EnvironmentSpec, { labels
   })
 }
 
-async function* enumerate(
-  { client, calls, settings }: DaytonaContext,
-  filter: OwnerFilter,
-  { signal }: CallOptions = {},
-): AsyncIterable<EnvironmentInfo> {
-  const query = { labels: labelQuery(filter, settings.namespace) }
-  // A listing of the SDK that failed once is over; so it is begun anew, and nothing is given out before it is whole.
-  const all = async (): Promise<Sandbox[]> => {
-    const found: Sandbox[] = []
-    for await (const sandbox of client.list(query)) found.push(sandbox)
-    return found
-  }
-  for (const sandbox of await calls.run('Listing sandboxes', all, { signal, repeatable: true })) {
-    const record = recordOf(sandbox.labels, settings.namespace)
+async function* enumerate(context: DaytonaContext, filter: OwnerFilter, options?: CallOptions): AsyncIterable<EnvironmentInfo> {
+  for (const sandbox of await allSandboxes(context, filter, options)) {
+    const record = recordOf(sandbox.labels, context.settings.namespace)
     if (record === undefined || phaseOf(sandbox) === 'gone') continue
     const info = infoOf(record, sandbox)
     if (belongsTo(info, filter)) yield info

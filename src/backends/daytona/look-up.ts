@@ -1,5 +1,6 @@
-import type { CallOptions } from '../backend.ts'
+import type { CallOptions, OwnerFilter } from '../backend.ts'
 import { statusOf } from './errors.ts'
+import { labelQuery } from './record.ts'
 import type { DaytonaContext, Sandbox } from './sdk.ts'
 
 const NOT_FOUND = 404
@@ -27,4 +28,20 @@ export async function refresh({ calls }: DaytonaContext, sandbox: Sandbox, { sig
     if (statusOf(error) === NOT_FOUND) return false
     throw error
   }
+}
+
+/** All sandboxes of an owner's workspaces, or of everybody's. */
+export async function allSandboxes(
+  { client, calls, settings }: DaytonaContext,
+  owner: OwnerFilter,
+  { signal }: CallOptions = {},
+): Promise<Sandbox[]> {
+  const query = { labels: labelQuery(owner, settings.namespace) }
+  // A listing of the SDK that failed once is over; so it is begun anew, and nothing is given out before it is whole.
+  const all = async (): Promise<Sandbox[]> => {
+    const found: Sandbox[] = []
+    for await (const sandbox of client.list(query)) found.push(sandbox)
+    return found
+  }
+  return calls.run('Listing sandboxes', all, { signal, repeatable: true })
 }

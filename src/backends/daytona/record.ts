@@ -15,12 +15,15 @@ export interface DaytonaRecord {
   ttlMs?: number
   /** Tells which call made the sandbox. */
   attempt: string
+  /** Whether anyone was ever given it. What was not holds no files. */
+  handedOut: boolean
 }
 
 const PREFIX = 'atelier.'
 const ID = `${PREFIX}workspace.id`
 const NAMESPACE = `${PREFIX}namespace`
 const ATTEMPT = `${PREFIX}attempt`
+const HANDED_OUT = `${PREFIX}handed-out`
 const OWNER = { user: `${PREFIX}owner.user`, agent: `${PREFIX}owner.agent`, session: `${PREFIX}owner.session` }
 
 /** Name of a workspace's sandbox: unique in the organization. */
@@ -39,12 +42,12 @@ export function decodeLabel(text: string): string {
 
 /** The labels of a new sandbox. */
 export function labelsOf(record: DaytonaRecord, namespace = ''): Record<string, string> {
-  const { id, name, owner, created, workdir, image, envNames, ttlMs, attempt } = record
+  const { id, name, owner, created, workdir, image, envNames, ttlMs, attempt, handedOut } = record
   const plain = {
     ...{ [ID]: id, [NAMESPACE]: namespace, [ATTEMPT]: attempt, [`${PREFIX}workspace.name`]: name },
     ...{ [OWNER.user]: owner.user, [OWNER.agent]: owner.agent, [OWNER.session]: owner.session },
     ...{ [`${PREFIX}created`]: created, [`${PREFIX}workdir`]: workdir, [`${PREFIX}image`]: image },
-    [`${PREFIX}env`]: envNames.join(','),
+    ...{ [`${PREFIX}env`]: envNames.join(','), [HANDED_OUT]: handedOut ? 'yes' : 'no' },
     ...(ttlMs === undefined ? {} : { [`${PREFIX}ttl-ms`]: String(ttlMs) }),
   }
   return Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, encodeLabel(value)]))
@@ -59,11 +62,18 @@ export function recordOf(labels: Readonly<Record<string, string>> | undefined, n
     ...{ id: text(ID), name: text(`${PREFIX}workspace.name`), created: text(`${PREFIX}created`) },
     owner: { user: text(OWNER.user), agent: text(OWNER.agent), session: text(OWNER.session) },
     ...{ workdir: text(`${PREFIX}workdir`), image: text(`${PREFIX}image`), attempt: text(ATTEMPT) },
+    // Nothing is made of what somebody else wrote.
+    handedOut: text(HANDED_OUT) !== 'no',
     envNames: text(`${PREFIX}env`)
       .split(',')
       .filter(name => name !== ''),
     ...(ttl === undefined ? {} : { ttlMs: Number(ttl) }),
   }
+}
+
+/** The labels of a sandbox once somebody is given it. */
+export function handedOutLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return { ...labels, [HANDED_OUT]: 'yes' }
 }
 
 /** Labels that all workspaces of a namespace and, where given, an owner have. */
@@ -78,6 +88,7 @@ export function labelQuery(owner: OwnerFilter, namespace = ''): Record<string, s
 /** A record for what `spec` asks to be made. */
 export function newRecord(spec: EnvironmentSpec, choice: Pick<DaytonaRecord, 'workdir' | 'image' | 'attempt'>): DaytonaRecord {
   const { id, name, owner, env = {}, ttlMs } = spec
-  const made = { id, name, owner, created: new Date().toISOString(), envNames: Object.keys(env), ...choice }
+  const fresh = { created: new Date().toISOString(), envNames: Object.keys(env), handedOut: false }
+  const made = { id, name, owner, ...fresh, ...choice }
   return ttlMs === undefined ? made : { ...made, ttlMs }
 }

@@ -4,7 +4,7 @@ import { toWorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, EnvironmentSpec } from '../backend.ts'
 import { containerOptions, userOf } from './container-options.ts'
 import { containerName, type DockerContext } from './context.ts'
-import { engineError, statusOf } from './errors.ts'
+import { engineError, statusOf, wasCut } from './errors.ts'
 import { giveWorkdir } from './helper.ts'
 import { ensureImage } from './image.ts'
 import { chooseNode } from './node-runtime.ts'
@@ -88,7 +88,8 @@ async function make(context: DockerContext, { place, profile, boot }: Making): P
       Healthcheck: { Test: ['NONE'] },
     })
   } catch (error) {
-    if (statusOf(error) === 409) return undefined
+    // Also where the answer was lost: the name tells whether there is one, and keeps a second try from making another.
+    if (statusOf(error) === 409 || wasCut(error)) return undefined
     throw error
   }
 }

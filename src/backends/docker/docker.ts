@@ -18,6 +18,7 @@ import { volumeName } from './place.ts'
 import { probeDocker } from './probe.ts'
 import { createProfiles } from './profile.ts'
 import { type DockerRecord, labelFilter, newRecord, recordOf } from './record.ts'
+import { removeWorkspace } from './remove.ts'
 import { reviveContainer } from './revive.ts'
 import { DEFAULT_IMAGE, type DockerSettings } from './settings.ts'
 import { type ContainerStatus, infoOf, inspectContainer } from './state.ts'
@@ -68,9 +69,14 @@ export function createDockerBackend(options: DockerBackendOptions): Backend {
     async *list(filter) {
       if (!(await neverUsed(options))) yield* enumerate(await connect(), filter)
     },
-    probe: () => probeDocker(connect),
+    probe: call => probeDocker(connect, { logger: options.logger, ...call }),
     async *prune({ dryRun }) {
       if (!(await neverUsed(options))) yield* pruneContainers(await connect(), { dryRun })
+    },
+    async remove({ id }) {
+      const here = await connect()
+      const record = await findRecord(here, id)
+      if (record !== undefined) await removeWorkspace(here, record)
     },
   }
 }
@@ -148,10 +154,17 @@ async function keptRecord({ engine, dataDir, scope }: DockerContext, id: string)
   }
 }
 
+/** The record of a workspace, by its container or without it. */
+async function findRecord(context: DockerContext, id: string): Promise<DockerRecord | undefined> {
+  const found = await inspectContainer(context.engine.docker, containerName(context, id))
+  const record = recordOf(found?.Config.Labels, context.scope) ?? (await keptRecord(context, id))
+  return record?.id === id ? record : undefined
+}
+
 async function lookUp(context: DockerContext, id: string): Promise<EnvironmentInfo | undefined> {
   const name = containerName(context, id)
   const found = await inspectContainer(context.engine.docker, name)
-  const labelled = found === undefined ? undefined : recordOf(found.Config.Labels, context.scope)
+  const labelled = recordOf(found?.Config.Labels, context.scope)
   const record = labelled ?? (await keptRecord(context, id))
   if (record === undefined || record.id !== id) return undefined
   const status = labelled === undefined ? undefined : (found?.State.Status as ContainerStatus)

@@ -24,6 +24,12 @@ export function statusOf(error: unknown): number | undefined {
   return (error as EngineAnswer | undefined)?.statusCode
 }
 
+/** Whether the connection was cut in the midst: nobody knows what became of the request. */
+export function wasCut(error: unknown): boolean {
+  const { code, message } = error as EngineAnswer
+  return statusOf(error) === undefined && (code === 'ECONNRESET' || code === 'EPIPE' || /socket hang up/.test(message))
+}
+
 /** The engine's own words, without the client's wrapping. */
 export function engineWords(error: unknown): string {
   const { json, message } = error as EngineAnswer

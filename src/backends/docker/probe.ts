@@ -1,22 +1,37 @@
-import { toWorkspaceError } from '../../lib/errors.ts'
-import type { ProbeStep } from '../backend.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { CallOptions, ProbeStep } from '../backend.ts'
+import { Probe } from '../probe.ts'
 import type { DockerContext } from './context.ts'
-import { inspectImage } from './image.ts'
+import { ensureImage, inspectImage } from './image.ts'
 
-/** What `docker` needs, each with what was found: an engine, the default image. */
-export async function probeDocker(connect: () => Promise<DockerContext>): Promise<ProbeStep[]> {
-  let context: DockerContext
-  try {
-    context = await connect()
-  } catch (error) {
-    const { message, hint } = toWorkspaceError(error)
-    return [{ name: 'engine', ok: false, detail: message, ...(hint === undefined ? {} : { hint }) }]
-  }
+/** A large image over a slow line. */
+const PULL_MS = 600_000
+const ENGINE_HINT =
+  'See whether the engine answers: docker version. Another one is named by --docker-host, DOCKER_HOST or a docker context.'
+
+/** What `docker` needs, each with what was found: an engine, the default image, which is pulled when it is not there. */
+export async function probeDocker(
+  connect: () => Promise<DockerContext>,
+  { logger, signal }: CallOptions & { logger: Logger },
+): Promise<ProbeStep[]> {
+  const probe = new Probe()
+  let context: DockerContext | undefined
+  const reached = await probe.step(
+    'reachable',
+    async () => {
+      context = await connect()
+      const { version, address, rootless, userNamespace } = context.engine
+      return `Docker ${version} at ${address}${rootless ? ', rootless' : userNamespace ? ', with user namespaces' : ''}`
+    },
+    { hint: ENGINE_HINT, signal },
+  )
+  if (!reached || context === undefined) return probe.steps
   const { engine, image } = context
-  const kind = engine.rootless ? ', rootless' : engine.userNamespace ? ', with user namespaces' : ''
-  const step: ProbeStep = { name: 'engine', ok: true, detail: `Docker ${engine.version} at ${engine.address}${kind}` }
-  const found = await inspectImage(engine.docker, image)
-  if (found !== undefined) return [step, { name: 'image', ok: true, detail: `${image} (${found.Os}/${found.Architecture})` }]
-  const hint = 'It is pulled at the first use, or build it: docker build -t atelier-workspace .'
-  return [step, { name: 'image', ok: false, detail: `${image} is not on the engine`, hint }]
+  const found = async (end: AbortSignal) => {
+    const there = await inspectImage(engine.docker, image)
+    const { Os, Architecture } = there ?? (await ensureImage(engine.docker, image, { logger, signal: end }))
+    return `${image} (${Os}/${Architecture})${there === undefined ? ', pulled just now' : ''}`
+  }
+  await probe.step('image', found, { limitMs: PULL_MS, signal })
+  return probe.steps
 }

@@ -34,7 +34,7 @@ export async function* pruneContainers(context: DockerContext, { dryRun }: { dry
       if (statusOf(error) !== 404) logger.debug({ container: Id, scope, reason: toWorkspaceError(error).message }, 'not swept')
       continue
     }
-    yield { kind: 'container', name: found.Name.replace(/^\//, ''), reason }
+    yield { kind: 'container', name: found.Name.replace(/^\//, ''), action: 'remove', reason }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { SandboxNetworkOpts, SandboxOpts } from 'e2b'
 import { withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError } from '../../lib/errors.ts'
-import type { CallOptions } from '../backend.ts'
+import type { CallOptions, EnvironmentInfo } from '../backend.ts'
 import { e2bError } from './errors.ts'
 import { type E2bRecord, type Listed, metadataOf } from './record.ts'
 import type { Sandbox } from './sdk.ts'
@@ -32,7 +32,9 @@ export function createOptions({ settings }: Pick<E2bContext, 'settings'>, record
 export async function createSandbox(context: E2bContext, record: E2bRecord, options: CallOptions = {}): Promise<Sandbox> {
   const { sandboxes } = context
   const { template } = record
-  const making = sandboxes.create(template, createOptions(context, record))
+  const what = `A sandbox of the template "${template}" was not made`
+  const make = () => sandboxes.create(template, createOptions(context, record))
+  const making = ask(what, make, { signal: options.signal, once: true })
   try {
     return await withSignal(making, options.signal)
   } catch (error) {
@@ -41,7 +43,7 @@ export async function createSandbox(context: E2bContext, record: E2bRecord, opti
       const made = await knownToBeMade(context, record)
       if (made !== undefined) return connectSandbox(context, made.sandboxId, options)
     }
-    throw e2bError(error, `A sandbox of the template "${template}" was not made`, options)
+    throw e2bError(error, what, options)
   }
 }
 
@@ -72,6 +74,19 @@ export async function madeBy(context: E2bContext, { id, maker }: E2bRecord): Pro
 export function connectSandbox({ sandboxes, settings }: E2bContext, id: string, options: CallOptions = {}): Promise<Sandbox> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = settings
   return ask(`Sandbox ${id}`, signal => sandboxes.connect(id, { timeoutMs, ...(signal && { signal }) }), options)
+}
+
+/** Removes all sandboxes of a workspace, whatever their state; ones that are gone are fine. */
+export async function removeAll(
+  context: E2bContext,
+  { id, owner }: Pick<EnvironmentInfo, 'id' | 'owner'>,
+  options: CallOptions = {},
+): Promise<void> {
+  const all = await listSandboxes(context, { id }, options)
+  for (const { sandboxId, record } of all) {
+    if (record.owner.user !== owner.user) continue
+    await ask(`Sandbox ${sandboxId}`, signal => context.sandboxes.kill(sandboxId, { ...(signal && { signal }) }), options)
+  }
 }
 
 /** Removes sandboxes; a failure is logged, since there is an error already that says more. */

@@ -2,12 +2,15 @@ import { throwIfAborted } from '../../lib/deadline.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Backend, CallOptions, EnvironmentInfo, OwnerFilter } from '../backend.ts'
 import { belongsTo } from '../owner-filter.ts'
+import { removeAll } from './create.ts'
+import { InputChoice } from './input-choice.ts'
 import { probeE2b } from './probe.ts'
 import { provision } from './provision.ts'
 import { infoOf, inOrder, type Listed } from './record.ts'
 import { connectSdk } from './sdk.ts'
 import { type E2bContext, listSandboxes } from './service.ts'
 import type { E2bSettings } from './settings.ts'
+import { pruneSandboxes } from './sweep.ts'
 
 export interface E2bBackendOptions extends E2bSettings {
   logger: Logger
@@ -23,7 +26,7 @@ export function createE2bBackend(options: E2bBackendOptions): Backend {
   let context: Promise<E2bContext> | undefined
   const connect = (): Promise<E2bContext> => {
     context ??= connectSdk(settings).then(
-      sandboxes => ({ sandboxes, settings, logger, settleMs, input: { streams: 'untried' }, reported: new Set() }),
+      sdk => ({ ...sdk, settings, logger, settleMs, input: new InputChoice(), reported: new Set() }),
       error => {
         context = undefined
         throw error
@@ -45,6 +48,10 @@ export function createE2bBackend(options: E2bBackendOptions): Backend {
       yield* enumerate(await connect(), filter, call)
     },
     probe: call => probeE2b(connect, call),
+    async *prune(options) {
+      yield* pruneSandboxes(await connect(), options)
+    },
+    remove: async (info, call) => removeAll(await connect(), info, call),
   }
 }
 

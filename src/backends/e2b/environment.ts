@@ -1,11 +1,12 @@
 import { posix } from 'node:path'
 import { WorkspaceError } from '../../lib/errors.ts'
 import type { Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
+import { removeAll } from './create.ts'
 import { e2bError } from './errors.ts'
 import { runCommand } from './exec.ts'
 import { openStream } from './open-stream.ts'
 import type { Sandbox } from './sdk.ts'
-import { ask, type E2bContext, listSandboxes } from './service.ts'
+import { ask, type E2bContext } from './service.ts'
 import { DEFAULT_TIMEOUT_MS } from './settings.ts'
 
 /** An upload of the gateway and a node may take so long. */
@@ -34,10 +35,9 @@ export function createE2bEnvironment(context: E2bContext, sandbox: Sandbox, info
       await ask(what, signal => sandboxes.pause(sandbox.sandboxId, { ...(signal && { signal }) }), options)
     },
     async destroy(options) {
-      const all = await listSandboxes(context, { id: info.id }, options)
-      const mine = all.filter(({ record }) => record.owner.user === info.owner.user)
-      const ids = new Set([sandbox.sandboxId, ...mine.map(({ sandboxId }) => sandboxId)])
-      for (const id of ids) await ask(`Sandbox ${id}`, signal => sandboxes.kill(id, { ...(signal && { signal }) }), options)
+      await removeAll(context, info, options)
+      // A list may not have it yet.
+      await ask(what, signal => sandboxes.kill(sandbox.sandboxId, { ...(signal && { signal }) }), options)
     },
     async [Symbol.asyncDispose]() {},
   }

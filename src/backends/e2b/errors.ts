@@ -62,7 +62,9 @@ function meaningOf({ name = '', statusCode = 0 }: SdkError, words: string): Mean
 }
 
 function isNetwork(words: string): boolean {
-  return /fetch failed|terminated|ECONN|ENOTFOUND|EAI_AGAIN|socket|network|other side closed|bad gateway/i.test(words)
+  return /fetch failed|terminated|ECONN|ENOTFOUND|EAI_AGAIN|socket|network|other side closed|bad gateway|\bHTTP 5\d\d/i.test(
+    words,
+  )
 }
 
 /** The SDK's words, with the reason that `fetch` hides, in one line and without what the SDK advises its programmers. */

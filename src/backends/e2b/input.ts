@@ -10,11 +10,6 @@ export interface Input {
   close(): void
 }
 
-/** Whether the service takes the ordered stream of input: what was found so far. */
-export interface InputChoice {
-  streams: 'untried' | 'yes' | 'no'
-}
-
 /** One request for each write, one after the other: sent at once they arrive in any order. */
 export function requestInput(handle: CommandHandle): Input {
   return {
@@ -41,9 +36,13 @@ function envelope(message: object): Buffer {
 
 /**
  * One request whose body never ends carries all writes (`StreamInput` of the service's own protocol, which the SDK does not call).
- * `undefined` where the SDK hides the address. `failed` hears once why there will be no more.
+ * `undefined` where the SDK hides the address. `failed` hears once why there will be no more, and whether that was the service's answer.
  */
-export function streamInput(sandbox: Sandbox, handle: CommandHandle, failed: (error: Error) => void): Input | undefined {
+export function streamInput(
+  sandbox: Sandbox,
+  handle: CommandHandle,
+  failed: (error: Error, answered: boolean) => void,
+): Input | undefined {
   const { envdApiUrl, envdAccessToken } = sandbox as unknown as Address
   if (typeof envdApiUrl !== 'string') return undefined
   const url = new URL('/process.Process/StreamInput', envdApiUrl)
@@ -77,16 +76,16 @@ export function streamInput(sandbox: Sandbox, handle: CommandHandle, failed: (er
 }
 
 /** Resolves when the request is over. An answer before its end means that nobody takes the rest. */
-function watch(request: ClientRequest, failed: (error: Error) => void): Promise<void> {
+function watch(request: ClientRequest, failed: (error: Error, answered: boolean) => void): Promise<void> {
   return new Promise(resolve => {
-    const over = (error: Error): void => {
-      if (!request.writableEnded) failed(error)
+    const over = (error: Error, answered = false): void => {
+      if (!request.writableEnded) failed(error, answered)
       resolve()
     }
-    request.once('error', over)
+    request.once('error', error => over(error))
     request.once('response', response => {
       response.resume()
-      over(new Error(`the input was answered with status ${response.statusCode}`))
+      over(new Error(`the input was answered with status ${response.statusCode}`), true)
     })
     request.once('close', () => over(new Error('the input was closed')))
   })

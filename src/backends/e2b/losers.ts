@@ -4,8 +4,9 @@ import { runCommand } from './exec.ts'
 import type { Listed } from './record.ts'
 import { ask, type E2bContext } from './service.ts'
 
-/** Prints a line for a workdir that holds something, and one for a gateway that was dialled. */
-const LOOK = `[ -n "$(ls -A "$1" 2>/dev/null)" ] && echo data; for s in /tmp/.atelier-*/s; do [ -e "$s" ] && echo used; done; true`
+/** Prints a line for a workdir that holds something, one for a gateway that is dialled, and one for any that ever was. */
+const LOOK = `[ -n "$(ls -A "$1" 2>/dev/null)" ] && echo data
+for d in /tmp/.atelier-*/; do [ -e "$d" ] && echo gateway; [ -e "$d/s" ] && echo used; done; true`
 const LOOK_MS = 30_000
 
 /**
@@ -25,8 +26,9 @@ export async function settleLosers(context: E2bContext, losers: readonly Listed[
   }
 }
 
-async function settle(context: E2bContext, { sandboxId, state, record }: Listed): Promise<void> {
-  if (await isEmpty(context, { sandboxId, state, workdir: record.workdir })) return removeSandboxes(context, [{ sandboxId }])
+async function settle(context: E2bContext, loser: Listed): Promise<void> {
+  const { sandboxId, state, record } = loser
+  if (await isEmpty(context, loser)) return removeSandboxes(context, [{ sandboxId }])
   context.reported.add(sandboxId)
   if (state === 'paused') await ask(`Sandbox ${sandboxId}`, () => context.sandboxes.pause(sandboxId))
   context.logger.warn(
@@ -35,16 +37,29 @@ async function settle(context: E2bContext, { sandboxId, state, record }: Listed)
   )
 }
 
-/** Whether nothing is lost with it: no files, and where it runs nobody's gateway. */
-export async function isEmpty(
-  context: E2bContext,
-  { sandboxId, state, workdir }: { sandboxId: string; state: Listed['state']; workdir: string },
-): Promise<boolean> {
+/** What there is in a sandbox. */
+interface Inside {
+  /** Files in its workdir. */
+  data: boolean
+  /** A gateway runs. */
+  used: boolean
+  /** A host was given it once, and put its gateway in. */
+  gateway: boolean
+}
+
+/** Looks into a sandbox, which is resumed for that and then left running. */
+export async function lookInside(context: E2bContext, { sandboxId, record }: Listed): Promise<Inside> {
   const sandbox = await connectSandbox(context, sandboxId)
-  const { stdout } = await runCommand(sandbox, ['sh', '-c', LOOK, 'sh', workdir], {
+  const { stdout } = await runCommand(sandbox, ['sh', '-c', LOOK, 'sh', record.workdir], {
     timeoutMs: LOOK_MS,
     user: context.settings.user,
   })
-  const found = Buffer.from(stdout).toString()
-  return !found.includes('data') && (state === 'paused' || !found.includes('used'))
+  const lines = Buffer.from(stdout).toString().split('\n')
+  return { data: lines.includes('data'), used: lines.includes('used'), gateway: lines.includes('gateway') }
+}
+
+/** Whether nothing is lost with it: no files, and where it runs nobody's gateway. */
+export async function isEmpty(context: E2bContext, listed: Listed): Promise<boolean> {
+  const { data, used } = await lookInside(context, listed)
+  return !data && (listed.state === 'paused' || !used)
 }

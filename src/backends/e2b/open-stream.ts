@@ -21,7 +21,7 @@ const ready = (argv: readonly string[]): string => `IFS= read -r go && printf '%
 
 /**
  * Starts a program and gives its input and output as a stream. Input goes by one ordered request where the service takes that
- * (tried at the first stream, in full: a line there and back), else by a request for each write.
+ * (each stream is tried in full: a line there and back), else by a request for each write.
  */
 export async function openStream(
   context: E2bContext,
@@ -30,21 +30,18 @@ export async function openStream(
   options: CallOptions = {},
 ): Promise<Duplex> {
   const { input, settings, logger } = context
-  if (settings.proxy !== undefined) input.streams = 'no'
-  if (input.streams !== 'no') {
+  if (settings.proxy === undefined && input.open) {
     const opened = await attempt(context, sandbox, { argv, by: 'stream', ...options })
-    if (opened !== undefined) {
-      input.streams = 'yes'
+    if (typeof opened !== 'string') {
+      input.took()
       return opened
     }
+    if (opened !== 'ended' && input.failed(opened))
+      logger.info({}, 'E2B takes no stream of input here: for a while each write to a sandbox is a request of its own')
   }
   const opened = await attempt(context, sandbox, { argv, by: 'request', ...options })
-  if (opened === undefined) throw new WorkspaceError('unavailable', `A program was not started within ${START_MS} ms`)
-  if (input.streams === 'untried') {
-    input.streams = 'no'
-    logger.info({}, 'E2B takes no stream of input here: each write to a sandbox is a request of its own')
-  }
-  return opened
+  if (typeof opened !== 'string') return opened
+  throw new WorkspaceError('unavailable', `A program was not started within ${START_MS} ms`)
 }
 
 interface Attempt extends CallOptions {
@@ -52,8 +49,10 @@ interface Attempt extends CallOptions {
   by: 'stream' | 'request'
 }
 
-/** `undefined` when the first line did not come back in time. */
-async function attempt(context: E2bContext, sandbox: Sandbox, { argv, by, signal }: Attempt): Promise<Duplex | undefined> {
+/** Why there is no stream: its input was refused, its first line did not come back in time, or it ended by itself. */
+type Refusal = 'refused' | 'late' | 'ended'
+
+async function attempt(context: E2bContext, sandbox: Sandbox, { argv, by, signal }: Attempt): Promise<Duplex | Refusal> {
   throwIfAborted(signal)
   const { user } = context.settings
   const stream = new LinkStream()
@@ -71,15 +70,23 @@ async function attempt(context: E2bContext, sandbox: Sandbox, { argv, by, signal
     onStderr: text => void (said.push(text) > STDERR_PARTS && said.shift()),
   })
   encoding = takeBytes(handle)
-  const broken = (error: Error): void => void stream.destroy(error)
+  let why: Refusal = 'ended'
+  const broken = (error: Error, answered: boolean): void => {
+    if (answered && !stream.destroyed) why = 'refused'
+    stream.destroy(error)
+  }
   const input = by === 'stream' ? streamInput(sandbox, handle, broken) : requestInput(handle)
   stream.use(handle, input)
   follow(handle, stream, () => complain(context, sandbox, said.join('').slice(-STDERR_BYTES)))
-  if (input === undefined) return void stream.destroy()
-  const limitMs = by === 'stream' && context.input.streams === 'untried' ? FIRST_STREAM_MS : START_MS
-  if (await comesBack(stream, { input, mark, arrived: marked.arrived, limitMs, signal })) return stream
+  if (input === undefined) {
+    stream.destroy()
+    return 'refused'
+  }
+  const limitMs = by === 'stream' && !context.input.known ? FIRST_STREAM_MS : START_MS
+  const came = await comesBack(stream, { input, mark, arrived: marked.arrived, limitMs, signal })
+  if (came === 'back') return stream
   stream.destroy()
-  return undefined
+  return came === 'late' ? came : why
 }
 
 /** Starts a command; the signal counts until it runs, since the SDK would cut an open stream by it. */
@@ -124,12 +131,15 @@ interface Waiting extends CallOptions {
   limitMs: number
 }
 
-async function comesBack(stream: LinkStream, { input, mark, arrived, limitMs, signal }: Waiting): Promise<boolean> {
+async function comesBack(
+  stream: LinkStream,
+  { input, mark, arrived, limitMs, signal }: Waiting,
+): Promise<'back' | 'late' | 'closed'> {
   let timer: NodeJS.Timeout | undefined
   let off = (): void => {}
-  const late = new Promise<boolean>((resolve, reject) => {
-    timer = setTimeout(() => resolve(false), limitMs)
-    stream.once('close', () => resolve(false))
+  const not = new Promise<'late' | 'closed'>((resolve, reject) => {
+    timer = setTimeout(() => resolve('late'), limitMs)
+    stream.once('close', () => resolve('closed'))
     off = onAbort(signal, reason => {
       stream.destroy()
       reject(reason)
@@ -137,7 +147,7 @@ async function comesBack(stream: LinkStream, { input, mark, arrived, limitMs, si
   })
   try {
     input.write(Buffer.from(`${mark}\n`)).catch(() => {})
-    return await Promise.race([arrived.then(() => true), late])
+    return await Promise.race([arrived.then(() => 'back' as const), not])
   } finally {
     clearTimeout(timer)
     off()

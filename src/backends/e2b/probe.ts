@@ -1,23 +1,45 @@
-import { toWorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, ProbeStep } from '../backend.ts'
-import { ask, type E2bContext } from './service.ts'
+import { Probe } from '../probe.ts'
+import { e2bError } from './errors.ts'
+import type { E2bContext } from './service.ts'
 import { DEFAULT_TEMPLATE } from './settings.ts'
 
-/** What `e2b` needs, each with what was found: a key, the service with that key. A template shows only when a sandbox is made of it. */
-export async function probeE2b(connect: () => Promise<E2bContext>, options: CallOptions = {}): Promise<ProbeStep[]> {
-  const steps: ProbeStep[] = []
-  try {
-    const { sandboxes, settings } = await connect()
-    steps.push({ name: 'key', ok: true, detail: 'an API key is set' })
-    const pages = sandboxes.list({ limit: 1 })
-    await ask('The service', signal => pages.nextItems(signal === undefined ? {} : { signal }), options)
-    const at = settings.apiUrl ?? `https://api.${settings.domain ?? 'e2b.app'}`
-    steps.push({ name: 'service', ok: true, detail: `${at} takes the key` })
-    steps.push({ name: 'template', ok: true, detail: `new sandboxes are made of "${settings.template ?? DEFAULT_TEMPLATE}"` })
-  } catch (error) {
-    const { message, hint } = toWorkspaceError(error)
-    const name = steps.length === 0 ? 'key' : 'service'
-    steps.push({ name, ok: false, detail: message, ...(hint === undefined ? {} : { hint }) })
-  }
-  return steps
+const ADDRESS_HINT = 'See whether e2b.domain, or e2b.apiUrl, is the address of the service, and https://status.e2b.dev.'
+/** What ids of templates look like; the service is asked by name alone. */
+const ID = /^[a-z0-9]{20}$/
+
+/** What `e2b` needs, each with what was found: a key, the service that takes it, the template. */
+export async function probeE2b(connect: () => Promise<E2bContext>, { signal }: CallOptions = {}): Promise<ProbeStep[]> {
+  const probe = new Probe()
+  let context: E2bContext | undefined
+  const configured = await probe.step(
+    'configured',
+    async () => {
+      context = await connect()
+      return 'an API key is set'
+    },
+    { signal },
+  )
+  if (!configured || context === undefined) return probe.steps
+  const { sandboxes, settings, templateExists } = context
+  const address = settings.apiUrl ?? `https://api.${settings.domain ?? 'e2b.app'}`
+  const once = <T>(what: string, asked: Promise<T>): Promise<T> =>
+    asked.catch(error => {
+      throw e2bError(error, what, { signal })
+    })
+  const list = (end: AbortSignal) => once(address, sandboxes.list({ limit: 1 }).nextItems({ signal: end }))
+  if (!(await probe.reach(address, list, { hint: ADDRESS_HINT, signal }))) return probe.steps
+  const template = settings.template ?? DEFAULT_TEMPLATE
+  const [name = ''] = template.split(':')
+  await probe.step(
+    'template',
+    async end => {
+      const exists = await once(`Template "${template}"`, templateExists(name, end))
+      if (exists) return `"${template}" is there`
+      if (ID.test(name)) return `"${template}" is no name: whether there is a template of that id shows when a sandbox is made`
+      throw e2bError(new Error(`template '${template}' not found`), address)
+    },
+    { signal },
+  )
+  return probe.steps
 }

@@ -111,10 +111,9 @@ function comesBefore(other: Listed, own: Listed, settleMs: number): boolean {
 /** Removes what this call made, unless somebody came to use it; a second one that a lost answer left too. */
 async function takeBack(context: E2bContext, own: Listed): Promise<void> {
   const { record, sandboxId } = own
-  const workdir = record.workdir
   const made = await madeBy(context, record).catch(() => [own])
   for (const each of made.length === 0 ? [own] : made) {
-    const unused = await isEmpty(context, { sandboxId: each.sandboxId, state: 'running', workdir }).catch(() => true)
+    const unused = await isEmpty(context, { ...each, state: 'running' }).catch(() => true)
     if (unused) await removeSandboxes(context, [each])
     else context.logger.warn({ sandbox: sandboxId }, 'a sandbox that this call made is in use by another host: it was left')
   }
@@ -125,7 +124,10 @@ async function makeWorkdir(
   sandbox: Sandbox,
   { workdir, signal }: CallOptions & { workdir: string },
 ): Promise<void> {
-  const { exitCode, stderr } = await runCommand(sandbox, ['mkdir', '-p', workdir], { signal, user: settings.user })
+  const { user } = settings
+  const { exitCode, stderr } = await runCommand(sandbox, ['mkdir', '-p', workdir], { signal, user }).catch(error => {
+    throw refusedUser(error, user) ?? error
+  })
   if (exitCode === 0) return
   throw new WorkspaceError(
     'precondition_failed',
@@ -134,6 +136,15 @@ async function makeWorkdir(
       hint: 'Name another one in e2b.workdir, or a user who may write there in e2b.user.',
     },
   )
+}
+
+/** The service has just taken the key: what it refuses inside a sandbox is the user. */
+function refusedUser(error: unknown, user: string | undefined): WorkspaceError | undefined {
+  if (user === undefined || e2bError(error, '').code !== 'unauthenticated') return undefined
+  return new WorkspaceError('precondition_failed', `The sandbox refuses the user ${JSON.stringify(user)}.`, {
+    hint: 'Name a user of the template in e2b.user, or leave it out.',
+    cause: error,
+  })
 }
 
 /** A sandbox that its time-out would kill is not one of ours any more: that is said, and its files are not safe. */

@@ -1,16 +1,16 @@
-import { sleep } from '../../lib/deadline.ts'
-import type { WorkspaceError } from '../../lib/errors.ts'
+import { formatMs, sleep } from '../../lib/deadline.ts'
+import { WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { CallOptions } from '../backend.ts'
 import { e2bError, isPassing } from './errors.ts'
-import type { InputChoice } from './input.ts'
+import type { InputChoice } from './input-choice.ts'
 import { type Listed, metadataFilter, recordOf } from './record.ts'
-import type { Sandboxes } from './sdk.ts'
+import { watchRetryAfter } from './retry-after.ts'
+import type { Sdk } from './sdk.ts'
 import type { E2bSettings } from './settings.ts'
 
 /** What every part of this backend works with. */
-export interface E2bContext {
-  sandboxes: Sandboxes
+export interface E2bContext extends Sdk {
   settings: E2bSettings
   logger: Logger
   input: InputChoice
@@ -20,25 +20,46 @@ export interface E2bContext {
   settleMs: number
 }
 
-/** Pauses between tries of a request that can be repeated; what the service says in `Retry-After` is the SDK's to follow. */
+/** Pauses between tries of a request; what the service says in `Retry-After`, and the SDK did not wait for, comes first. */
 const PAUSES_MS = [250, 1_000, 3_000]
+/** A longer wait is the caller's to decide. */
+const LONGEST_WAIT_MS = 60_000
+
+export interface AskOptions extends CallOptions {
+  /** What must not be done twice is tried again only when the service refused to do it at all. */
+  once?: boolean
+}
 
 /** Asks the service; what can be asked twice is, when it was only busy. Errors are ours. */
 export async function ask<T>(
   what: string,
   run: (signal: AbortSignal | undefined) => Promise<T>,
-  options: CallOptions = {},
+  { signal, once = false }: AskOptions = {},
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {
-    const failure = await run(options.signal).then(
-      value => ({ value }),
-      error => e2bError(error, what, options),
-    )
-    if ('value' in failure) return failure.value
-    const pause = PAUSES_MS[attempt]
-    if (pause === undefined || !isPassing(failure as WorkspaceError)) throw failure
-    await sleep(pause, { signal: options.signal })
+    const told = watchRetryAfter()
+    let wait: number
+    try {
+      return await run(signal)
+    } catch (error) {
+      const failure = e2bError(error, what, { signal })
+      const limited = failure.code === 'limit_exceeded'
+      wait = pauseBefore(failure, attempt, limited ? told.ms : undefined)
+      if (once && !limited) throw failure
+    } finally {
+      told.stop()
+    }
+    await sleep(wait, { signal })
   }
+}
+
+/** How long to wait before the next try, ms; throws where there is none. */
+function pauseBefore(failure: WorkspaceError, attempt: number, asked: number | undefined): number {
+  const pause = PAUSES_MS[attempt]
+  if (pause === undefined || !isPassing(failure)) throw failure
+  if (asked === undefined || asked <= LONGEST_WAIT_MS) return asked ?? pause
+  const hint = `The service asks to wait ${formatMs(asked)}: try again then.`
+  throw new WorkspaceError(failure.code, failure.message, { hint, cause: failure.cause })
 }
 
 /** All sandboxes of one workspace, or of a user's, in no order; paused ones too. */

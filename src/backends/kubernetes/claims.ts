@@ -3,7 +3,7 @@ import { sleep } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions } from '../backend.ts'
 import type { Cluster, RequestCall } from './cluster.ts'
-import { MANAGED, notOurs, STARTED, USED_BY } from './record.ts'
+import { MANAGED, notOurs, STARTED, useOf } from './record.ts'
 
 const POLL_MS = 200
 
@@ -67,7 +67,7 @@ async function mark(
   const { namespace } = cluster
   const body = [
     { op: 'test', path: '/metadata/labels/app.kubernetes.io~1managed-by', value: MANAGED['app.kubernetes.io/managed-by'] },
-    { op: 'add', path: `/metadata/annotations/${USED_BY}`, value: user },
+    ...Object.entries(useOf(user)).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key}`, value })),
     ...(started === undefined ? [] : [{ op: 'add', path: `/metadata/annotations/${STARTED}`, value: started }]),
   ]
   try {
@@ -108,13 +108,19 @@ async function create(
  * Deletes the claim, and its files with it; `only` leaves it alone, and gives `false`, unless it is still as it was then. Its Pod must
  * be gone first.
  */
-export async function deleteClaim(cluster: Cluster, name: string, only?: V1PersistentVolumeClaim): Promise<boolean> {
+export async function deleteClaim(
+  cluster: Cluster,
+  name: string,
+  { only, signal }: CallOptions & { only?: V1PersistentVolumeClaim } = {},
+): Promise<boolean> {
   const { namespace } = cluster
   const { uid, resourceVersion } = only?.metadata ?? {}
   const body = uid === undefined || resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }
   try {
-    await cluster.call(`Volume claim ${name}`, (api, options) =>
-      api.deleteNamespacedPersistentVolumeClaim({ name, namespace, body }, options),
+    await cluster.call(
+      `Volume claim ${name}`,
+      (api, options) => api.deleteNamespacedPersistentVolumeClaim({ name, namespace, body }, options),
+      { signal },
     )
     return true
   } catch (error) {
@@ -126,9 +132,13 @@ export async function deleteClaim(cluster: Cluster, name: string, only?: V1Persi
 }
 
 /** Waits until a deleted claim is gone, as far as `limitMs` allows. */
-export async function waitClaimGone(cluster: Cluster, name: string, limitMs: number): Promise<void> {
-  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(POLL_MS)) {
-    if ((await readAny(cluster, name, {})) === undefined) return
+export async function waitClaimGone(
+  cluster: Cluster,
+  name: string,
+  { limitMs, signal }: CallOptions & { limitMs: number },
+): Promise<void> {
+  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(POLL_MS, { signal })) {
+    if ((await readAny(cluster, name, { signal })) === undefined) return
   }
 }
 

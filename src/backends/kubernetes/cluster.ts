@@ -103,6 +103,21 @@ export class Cluster {
     }
   }
 
+  /** Whether the cluster lets the user of the kubeconfig do this in the namespace; `resource` may name a part: `pods/exec`. */
+  async may({ verb, resource }: { verb: string; resource: string }, { signal }: CallOptions = {}): Promise<boolean> {
+    const api = this.#kubeconfig.config.makeApiClient(this.#sdk.AuthorizationV1Api)
+    const [name = '', subresource] = resource.split('/')
+    const { namespace } = this
+    const resourceAttributes = { namespace, verb, resource: name, ...(subresource === undefined ? {} : { subresource }) }
+    const body = { spec: { resourceAttributes } }
+    const review = await this.call(
+      'Asking for the rights',
+      (_, options) => api.createSelfSubjectAccessReview({ body }, options),
+      { signal, retryMs: 0 },
+    )
+    return review.status?.allowed === true
+  }
+
   #read(): Kubeconfig {
     return readKubeconfig(() => new this.#sdk.KubeConfig(), this.#settings)
   }

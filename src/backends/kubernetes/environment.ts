@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { V1Pod } from '@kubernetes/client-node'
 import { sleep } from '../../lib/deadline.ts'
 import { type ErrorCode, toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
-import type { Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
+import type { CallOptions, Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
 import { deleteClaim, waitClaimGone } from './claims.ts'
 import type { Cluster } from './cluster.ts'
 import { type KubernetesContext, nodeLostMs } from './context.ts'
@@ -31,11 +31,11 @@ export function createPodEnvironment(context: KubernetesContext, info: Environme
   }
 
   /** Ends the Pod, this very one or the one that took its place, and waits until it is gone. */
-  const end = async (options: { any: boolean }): Promise<void> => {
-    const pod = await readPod(cluster, name)
-    if (pod === undefined || (!options.any && pod.metadata?.uid !== uid)) return
-    await deletePod(cluster, pod)
-    await waitGone(cluster, pod, { limitMs, force: settings.forceLostNode })
+  const end = async ({ any, signal }: CallOptions & { any: boolean }): Promise<void> => {
+    const pod = await readPod(cluster, name, { signal })
+    if (pod === undefined || (!any && pod.metadata?.uid !== uid)) return
+    await deletePod(cluster, pod, { signal })
+    await waitGone(cluster, pod, { limitMs, force: settings.forceLostNode, signal })
   }
 
   const exec: Environment['exec'] = async (argv, options) => {
@@ -71,11 +71,11 @@ export function createPodEnvironment(context: KubernetesContext, info: Environme
     },
     // A Pod has no time-out of its own.
     async keepAlive() {},
-    suspend: () => end({ any: false }),
-    async destroy() {
-      await end({ any: true })
-      await deleteClaim(cluster, name)
-      await waitClaimGone(cluster, name, limitMs)
+    suspend: options => end({ any: false, ...options }),
+    async destroy(options) {
+      await end({ any: true, ...options })
+      await deleteClaim(cluster, name, options)
+      await waitClaimGone(cluster, name, { limitMs, ...options })
     },
     async [Symbol.asyncDispose]() {},
   }

@@ -1,3 +1,4 @@
+import { formatMs } from '../../lib/deadline.ts'
 import { type ErrorCode, WorkspaceError } from '../../lib/errors.ts'
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -89,7 +90,9 @@ export function clusterError(error: unknown, what: string, address?: string): Wo
   }
   if (status !== undefined) {
     const code = BY_STATUS[status] ?? 'unavailable'
-    return new WorkspaceError(code, `${what}: ${words}.`, { hint: HINTS[code], cause: error })
+    const asked = retryAfterMs(error)
+    const wait = asked === undefined ? undefined : `The API server asks to wait ${formatMs(asked)}: try again then.`
+    return new WorkspaceError(code, `${what}: ${words}.`, { hint: wait ?? HINTS[code], cause: error })
   }
   return unreachable(error as Thrown, `${what}${address === undefined ? '' : ` (cluster ${address})`}`)
 }

@@ -1,30 +1,41 @@
 import type { V1Status } from '@kubernetes/client-node'
-import { onAbort, throwIfAborted, withDeadline, withSignal } from '../../lib/deadline.ts'
+import { onAbort, sleep, throwIfAborted, withDeadline, withSignal } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, ExecOptions, ExecResult } from '../backend.ts'
 import { collectOutput } from '../collect-output.ts'
 import type { Cluster } from './cluster.ts'
-import { statusOf } from './errors.ts'
+import { clusterError, isPassing, statusOf } from './errors.ts'
 import { ExecStream, type ExecStreamOptions } from './exec-stream.ts'
 import { CONTAINER } from './pod-spec.ts'
 
 const MAX_PARTS = 64
 const NEWLINE = 10
 const OPEN_MS = 20_000
+/** Pauses between tries of a stream that the server refused for a passing reason: nothing was started then. */
+const PAUSES_MS = [250, 1_000]
 
 interface StartOptions extends Partial<ExecStreamOptions>, CallOptions {
   argv: readonly string[]
 }
 
-/** Starts a process in a running Pod; its stdin and stdout are the stream, its stderr goes to `onStderr`. */
+/**
+ * Starts a process in a running Pod; its stdin and stdout are the stream, its stderr goes to `onStderr`. Asks once more with fresh
+ * credentials, and again where the server is only busy.
+ */
 export async function startExec(cluster: Cluster, pod: string, options: StartOptions): Promise<ExecStream> {
-  throwIfAborted(options.signal)
-  try {
-    return await connect(cluster, pod, options)
-  } catch (error) {
-    if (statusOf(error) !== 401) throw error
-    cluster.reload()
-    return connect(cluster, pod, options)
+  for (let [attempt, fresh] = [0, false]; ; ) {
+    throwIfAborted(options.signal)
+    try {
+      return await connect(cluster, pod, options)
+    } catch (error) {
+      const status = statusOf(error)
+      const pause = status !== undefined && isPassing(error) ? PAUSES_MS[attempt++] : undefined
+      if (status === 401 && !fresh) {
+        fresh = true
+        cluster.reload()
+      } else if (pause === undefined) throw clusterError(error, `Pod ${pod}`, cluster.place.server)
+      else await sleep(pause, { signal: options.signal })
+    }
   }
 }
 

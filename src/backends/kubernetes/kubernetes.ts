@@ -17,8 +17,9 @@ import { probeKubernetes } from './probe.ts'
 import { profileOf } from './profile.ts'
 import { provisionPod } from './provision.ts'
 import { type KubernetesRecord, recordOf } from './record.ts'
+import { removeWorkspace } from './remove.ts'
 import type { KubernetesSettings } from './settings.ts'
-import { sweepPods } from './sweep.ts'
+import { pruneCluster, sweepCluster } from './sweep.ts'
 
 export interface KubernetesBackendOptions extends KubernetesSettings {
   /** Where a node for images without one is kept. */
@@ -43,7 +44,7 @@ export function createKubernetesBackend({ dataDir, logger, ...settings }: Kubern
   const sweepOnce = (here: KubernetesContext): void => {
     if (swept) return
     swept = true
-    sweepPods(here).catch(error => logger.debug({ reason: toWorkspaceError(error).message }, 'sweep failed'))
+    sweepCluster(here).catch(error => logger.debug({ reason: toWorkspaceError(error).message }, 'sweep failed'))
   }
   return {
     name: 'kubernetes',
@@ -59,7 +60,11 @@ export function createKubernetesBackend({ dataDir, logger, ...settings }: Kubern
     async *list(filter, call) {
       yield* enumerate(await connect(), filter, call)
     },
-    probe: () => probeKubernetes(connect),
+    probe: call => probeKubernetes(connect, call),
+    async *prune(options) {
+      yield* pruneCluster(await connect(), options)
+    },
+    remove: async (info, call) => removeWorkspace(await connect(), info, call),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { merge } from './merge.ts'
 import { HOME, INIT, RUNTIME_FOLDER } from './program.ts'
-import { annotationsOf, type KubernetesRecord, labelsOf, MADE_BY, STARTED, USED_BY } from './record.ts'
+import { annotationsOf, type KubernetesRecord, labelsOf, MADE_BY, STARTED, useOf } from './record.ts'
 import { DEFAULT_STORAGE, type KubernetesProfile, type PodManifest } from './settings.ts'
 
 export const WORKDIR = '/workspace'
@@ -109,7 +109,7 @@ export function claimManifest({ name, record, profile, user }: ClaimParts): V1Pe
     metadata: {
       name,
       labels: { ...labels, ...labelsOf(record) },
-      annotations: { ...annotations, ...annotationsOf(record), [MADE_BY]: user, [USED_BY]: user, [STARTED]: 'no' },
+      annotations: { ...annotations, ...annotationsOf(record), [MADE_BY]: user, ...useOf(user), [STARTED]: 'no' },
     },
     spec: {
       accessModes: [accessMode],

@@ -33,11 +33,15 @@ export async function createPod(cluster: Cluster, body: V1Pod, call: CallOptions
 }
 
 /** Tells a Pod to end unless another one has its name by now; with `force` the cluster forgets it without asking its node. */
-export async function deletePod(cluster: Cluster, pod: V1Pod, { force = false } = {}): Promise<void> {
+export async function deletePod(
+  cluster: Cluster,
+  pod: V1Pod,
+  { force = false, signal }: CallOptions & { force?: boolean } = {},
+): Promise<void> {
   const [name, uid, namespace] = [pod.metadata?.name ?? '', pod.metadata?.uid ?? '', cluster.namespace]
   const body = { gracePeriodSeconds: force ? 0 : STOP_SECONDS, preconditions: { uid } }
   try {
-    await cluster.call(`Pod ${name}`, (api, options) => api.deleteNamespacedPod({ name, namespace, body }, options))
+    await cluster.call(`Pod ${name}`, (api, options) => api.deleteNamespacedPod({ name, namespace, body }, options), { signal })
   } catch (error) {
     const { code } = error as WorkspaceError
     // Gone, or another one by now.
@@ -66,7 +70,7 @@ export async function waitGone(cluster: Cluster, pod: V1Pod, { signal, limitMs, 
   }
   if ((last.metadata?.finalizers?.length ?? 0) > 0) throw held(last)
   if (!force) throw nodeLost(last, `does not confirm after ${formatMs(graceMs + limitMs)} that it is gone`)
-  await deletePod(cluster, last, { force: true })
+  await deletePod(cluster, last, { force: true, signal })
 }
 
 /** The error for a Pod whose node is not to be reached. */

@@ -21,6 +21,8 @@ export const MANAGED = { 'app.kubernetes.io/managed-by': 'atelier' }
 const RECORD = 'atelier.record'
 /** Who used the claim last: a call that takes back what it made leaves alone what others came to use. */
 export const USED_BY = 'atelier.used-by'
+/** When that was, by that host's clock: ISO 8601. */
+export const USED_AT = 'atelier.used-at'
 /** Which call made it. */
 export const MADE_BY = 'atelier.made-by'
 /** On a claim: whether a gateway ever ran on it (`yes`, `no`). */
@@ -50,6 +52,11 @@ export function labelsOf({ id, owner, ttlMs }: Pick<KubernetesRecord, 'id' | 'ow
 /** The whole record, as an annotation. */
 export function annotationsOf(record: KubernetesRecord): Record<string, string> {
   return { [RECORD]: JSON.stringify(record) }
+}
+
+/** The annotations that say who uses a claim from now on. */
+export function useOf(user: string): Record<string, string> {
+  return { [USED_BY]: user, [USED_AT]: new Date().toISOString() }
 }
 
 /** The record of a Pod or a claim; `undefined` for what is no workspace. */

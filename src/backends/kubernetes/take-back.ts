@@ -33,7 +33,7 @@ export async function takeBack(context: KubernetesContext, { name, user, pod }: 
       // Somebody else's Pod of that name does not use it.
       if (recordOf((await readPod(cluster, name))?.metadata) !== undefined) return
       // Its status may change meanwhile.
-      if (await deleteClaim(cluster, name, claim)) return
+      if (await deleteClaim(cluster, name, { only: claim })) return
     }
   } catch (error) {
     logger.warn({ pod: name, reason: toWorkspaceError(error).message }, 'what was half made was left')

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { CreateSandboxRequest } from '@alibaba-group/opensandbox'
 import { sleep } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
-import type { CallOptions } from '../backend.ts'
+import type { CallOptions, EnvironmentInfo } from '../backend.ts'
 import { openSandboxError } from './errors.ts'
 import { execdOf, pings } from './execd.ts'
 import { lostError } from './lost.ts'
@@ -128,6 +128,17 @@ export async function removeSandboxes(context: OpenSandboxContext, ids: readonly
     await removeSandbox(context, id).catch(error =>
       context.logger.warn({ sandbox: id, reason: toWorkspaceError(error).message }, 'a sandbox was left'),
     )
+  }
+}
+
+/** Removes all sandboxes of a workspace, whatever their state. */
+export async function removeAll(
+  context: OpenSandboxContext,
+  { id, owner }: Pick<EnvironmentInfo, 'id' | 'owner'>,
+  options: CallOptions = {},
+): Promise<void> {
+  for (const { sandboxId, record } of await listSandboxes(context, { id }, options)) {
+    if (record.owner.user === owner.user) await removeSandbox(context, sandboxId, options)
   }
 }
 

@@ -1,12 +1,12 @@
 import type { CallOptions, Environment, EnvironmentInfo } from '../backend.ts'
-import { removeSandbox } from './create.ts'
+import { removeAll, removeSandbox } from './create.ts'
 import { openSandboxError } from './errors.ts'
 import { runCommand } from './exec.ts'
 import { execdOf, upload } from './execd.ts'
 import { guarded } from './lost.ts'
 import { openStream } from './open-stream.ts'
 import { marks } from './record.ts'
-import { ask, inspect, listSandboxes, type OpenSandboxContext } from './service.ts'
+import { ask, inspect, type OpenSandboxContext } from './service.ts'
 
 /** A running sandbox as an environment. */
 export function createOpenSandboxEnvironment(context: OpenSandboxContext, info: EnvironmentInfo): Environment {
@@ -28,10 +28,9 @@ export function createOpenSandboxEnvironment(context: OpenSandboxContext, info: 
     },
     suspend: options => pause(context, id, options),
     async destroy(options) {
-      const all = await listSandboxes(context, { id: info.id }, options)
-      const mine = all.filter(({ record }) => record.owner.user === info.owner.user)
-      const ids = new Set([id, ...mine.map(({ sandboxId }) => sandboxId)])
-      for (const each of ids) await removeSandbox(context, each, options)
+      await removeAll(context, info, options)
+      // A list may not have it yet.
+      await removeSandbox(context, id, options)
     },
     async [Symbol.asyncDispose]() {},
   }

@@ -2,6 +2,7 @@ import { throwIfAborted } from '../../lib/deadline.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Backend, CallOptions, EnvironmentInfo, OwnerFilter } from '../backend.ts'
 import { belongsTo } from '../owner-filter.ts'
+import { removeAll } from './create.ts'
 import { reasonText } from './losers.ts'
 import { probeOpenSandbox } from './probe.ts'
 import { provision } from './provision.ts'
@@ -15,9 +16,12 @@ export interface OpenSandboxBackendOptions extends OpenSandboxSettings {
   logger: Logger
   /** Before a new sandbox is handed out, others have so long to show up. Ms. */
   settleMs?: number
+  /** A new sandbox that runs for so long without being handed out was left by its maker, and is taken over. Ms. */
+  leftMs?: number
 }
 
 const SETTLE_MS = 2_000
+const LEFT_MS = 15_000
 
 /** Sandboxes of an OpenSandbox server, found again by their metadata. Closing pauses them, with files and processes. */
 export function createOpenSandboxBackend(options: OpenSandboxBackendOptions): Backend {
@@ -50,15 +54,21 @@ export function createOpenSandboxBackend(options: OpenSandboxBackendOptions): Ba
     async *prune(call) {
       yield* prune(await connect(), call)
     },
+    remove: async (info, call) => removeAll(await connect(), info, call),
   }
 }
 
 /** Loads the SDK once, and tries again after a failure. */
-function connector({ logger, settleMs = SETTLE_MS, ...settings }: OpenSandboxBackendOptions): () => Promise<OpenSandboxContext> {
+function connector({
+  logger,
+  settleMs = SETTLE_MS,
+  leftMs = LEFT_MS,
+  ...settings
+}: OpenSandboxBackendOptions): () => Promise<OpenSandboxContext> {
   let context: Promise<OpenSandboxContext> | undefined
   return () => {
     context ??= connectSdk(settings).then(
-      sdk => ({ sdk, settings, logger, settleMs, reported: new Set() }),
+      sdk => ({ sdk, settings, logger, settleMs, leftMs, reported: new Set() }),
       error => {
         context = undefined
         throw error

@@ -1,39 +1,43 @@
-import { toWorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, ProbeStep } from '../backend.ts'
-import { ask, type OpenSandboxContext } from './service.ts'
+import { Probe } from '../probe.ts'
+import { openSandboxError } from './errors.ts'
+import { type OpenSandboxContext, senderFor } from './service.ts'
 import { DEFAULT_IMAGE } from './settings.ts'
 
-const LIMIT_MS = 10_000
+const ADDRESS_HINT = 'See whether opensandbox.domain is the address of an OpenSandbox server, and its log.'
 
 /** What `opensandbox` needs, each with what was found: the SDK, a server that takes the key. The image is known to the server alone. */
 export async function probeOpenSandbox(
   connect: () => Promise<OpenSandboxContext>,
-  options: CallOptions = {},
+  { signal }: CallOptions = {},
 ): Promise<ProbeStep[]> {
-  const steps: ProbeStep[] = []
-  const failed = (name: string, error: unknown): ProbeStep[] => {
-    const { message, hint } = toWorkspaceError(error)
-    return [...steps, { name, ok: false, detail: message, ...(hint === undefined ? {} : { hint }) }]
-  }
-  let context: OpenSandboxContext
-  try {
-    context = await connect()
-  } catch (error) {
-    return failed('sdk', error)
-  }
-  const { address } = context.sdk
-  try {
-    const what = `The server at ${address}`
-    await ask(context, what, api => api.listSandboxes({ pageSize: 1 }), { ...options, timeoutMs: LIMIT_MS })
-  } catch (error) {
-    return failed('server', error)
-  }
-  steps.push({ name: 'server', ok: true, detail: `OpenSandbox at ${address}` })
-  const { image = DEFAULT_IMAGE, useServerProxy } = context.settings
-  steps.push({
-    name: 'sandboxes',
+  const probe = new Probe()
+  let context: OpenSandboxContext | undefined
+  const configured = await probe.step(
+    'configured',
+    async () => {
+      context = await connect()
+      return context.settings.apiKey === undefined ? 'without an API key' : 'an API key is set'
+    },
+    { signal },
+  )
+  if (!configured || context === undefined) return probe.steps
+  const { sdk, settings } = context
+  const what = `The server at ${sdk.address}`
+  const list = (end: AbortSignal) =>
+    sdk
+      .sandboxes(senderFor({ settings }, { signal: end }).send)
+      .listSandboxes({ pageSize: 1 })
+      .catch(error => {
+        throw openSandboxError(error, what)
+      })
+  if (!(await probe.reach(`OpenSandbox at ${sdk.address}`, list, { hint: ADDRESS_HINT, signal }))) return probe.steps
+  const { image = DEFAULT_IMAGE, useServerProxy } = settings
+  const way = useServerProxy ? 'through the server' : 'directly'
+  probe.steps.push({
+    name: 'image',
     ok: true,
-    detail: `of ${image}, reached ${useServerProxy ? 'through the server' : 'directly'}`,
+    detail: `${image}, pulled by the server at the first use; sandboxes are reached ${way}`,
   })
-  return steps
+  return probe.steps
 }

@@ -20,8 +20,6 @@ import { takeBack } from './take-back.ts'
 const ATTEMPTS = 12
 /** Between two looks at what another host is making. */
 const POLL_MS = 250
-/** A sandbox that runs for so long without being handed out was left by its maker, and is taken over. Ms. */
-const LEFT_MS = 15_000
 
 /** A new sandbox that this call made, not handed out yet. */
 interface Own {
@@ -52,7 +50,7 @@ export async function provision(
   throw new WorkspaceError('unavailable', `Sandboxes of workspace ${spec.name} are made and removed by others again and again.`)
 }
 
-/** Refuses what a sandbox can't be. A directory of this host only tells one default workspace from another. */
+/** Refuses what a sandbox can't be. */
 function checkSpec({ profile }: EnvironmentSpec): void {
   if (profile === undefined) return
   throw new WorkspaceError(
@@ -92,7 +90,7 @@ async function isHandedOut(context: OpenSandboxContext, { sandboxId }: Listed, o
     if (found === undefined || found.phase === 'failed') return false
     if (found.record.handedOut !== undefined) return true
     if (found.phase === 'running') running ??= performance.now()
-    if (running !== undefined && performance.now() - running > LEFT_MS) {
+    if (running !== undefined && performance.now() - running > context.leftMs) {
       await mark(context, sandboxId, { ...options, handedOut: true })
       return false
     }

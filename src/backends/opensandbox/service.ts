@@ -1,4 +1,4 @@
-import { sleep, throwIfAborted } from '../../lib/deadline.ts'
+import { formatMs, sleep, throwIfAborted } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { CallOptions } from '../backend.ts'
@@ -17,6 +17,8 @@ export interface OpenSandboxContext {
   reported: Set<string>
   /** Before a new sandbox is handed out, others have so long to show up. Ms. */
   settleMs: number
+  /** A sandbox that runs for so long without being handed out was left by its maker. Ms. */
+  leftMs: number
 }
 
 export interface AskOptions extends CallOptions {
@@ -79,7 +81,7 @@ export async function tryAgain<T>(
       if (pause === undefined || !isPassing(failure) || (options.once && failure.code !== 'limit_exceeded')) throw failure
       const wait = sender.retryAfterMs ?? pause
       if (wait > LONGEST_WAIT_MS) {
-        const hint = `Wait ${Math.ceil(wait / 1_000)} s, as the server says.`
+        const hint = `The server asks to wait ${formatMs(wait)}: try again then.`
         throw new WorkspaceError(failure.code, failure.message, { hint, cause: error })
       }
       context.logger.debug({ reason: failure.message, wait }, 'the OpenSandbox server is asked again')

@@ -35,7 +35,7 @@ function checkInput(job: Job, params: JobInputParams): void {
   const { input } = job.record
   if (input === 'none') {
     throw new WorkspaceError('unsupported', `The ${name} was started without an input.`, {
-      hint: 'Start it again with input: pipe.',
+      hint: `Start it again with input: ${params.keys === undefined ? 'pipe' : 'pty'}.`,
     })
   }
   if (input === 'pipe' && (params.keys !== undefined || params.terminal !== undefined)) {

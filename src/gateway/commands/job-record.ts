@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { CommandStatus, JobInfo } from '../protocol-commands.ts'
 import { isSameProcess, machineIds, processStart } from './process-tree.ts'
 
@@ -69,6 +69,12 @@ export class JobFolders {
     } catch {
       // without it the job still runs; only a later gateway could not learn its exit
     }
+  }
+
+  /** Writes the record of a job that begins; its log is there from then on. */
+  async begin(record: JobRecord): Promise<void> {
+    await this.save(record)
+    await appendFile(this.log(record.id), '', { mode: 0o600 })
   }
 
   /** Writes a record whole or not at all. */

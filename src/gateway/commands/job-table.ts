@@ -69,7 +69,7 @@ export class JobTable {
       status: 'running',
     }
     // a full disk costs the record and the log, never the command
-    await this.folders.save(record).catch(error => this.#options.log(`job ${record.id}: no record: ${String(error)}`))
+    await this.folders.begin(record).catch(error => this.#options.log(`job ${record.id}: no record: ${String(error)}`))
     const { logged } = await this.#forward(run)
     const exited = as.kind === 'command' ? run.exited : undefined
     const job = this.#add(record, { link: run.owner.link, input: run.takeInput(), exited, logged })

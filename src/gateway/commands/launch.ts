@@ -5,7 +5,7 @@ import { MARKER, type PreparedState, withoutSecrets } from './child-env.ts'
 import type { DumpFile } from './dump-files.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { PtyStart } from './pty-start.ts'
-import { bashBoot, shBoot } from './shell-boot.ts'
+import { BOOT, bashBoot, shBoot } from './shell-boot.ts'
 import type { FoundShell } from './shell-finder.ts'
 
 /** Longest string that a kernel takes in an environment, with room for the name. */
@@ -79,7 +79,7 @@ export function launch(spec: LaunchSpec, fifos: FifoPool): Launched {
 function start(spec: LaunchSpec, env: Record<string, string>, options: { fifos: FifoPool; cleanup: () => void }): Launched {
   const output = options.fifos.output()
   const input = spec.pty ? spec.pty.input() : spec.input ? options.fifos.input() : undefined
-  const shellArgs = spec.shell.kind === 'bash' ? ['--norc', '-c', 'eval "$_B"', 'bash'] : ['-c', 'eval "$_B"', 'sh']
+  const shellArgs = spec.shell.kind === 'bash' ? ['--norc', '-c', BOOT, 'bash'] : ['-c', BOOT, 'sh']
   const { path, args } = spec.pty?.command(spec.shell.path, shellArgs) ?? { path: spec.shell.path, args: shellArgs }
   try {
     const child = spawn(path, args, {

@@ -19,10 +19,21 @@ export interface BootOptions {
   quiet?: boolean
 }
 
+/** The whole of a shell's own command line. */
+export const BOOT = 'eval "$_B"'
+
 function quietBoot(o: BootOptions): string {
-  const folder = quote(dirname(o.exitRecord))
-  const record = quote(`__s=$?; [[ ! -d ${folder} ]] || printf '%s\\n' $__s >|${quote(o.exitRecord)}`)
+  const record = quote(`__s=$?; ${recordExit(o, '$__s')}`)
   return `unset -v _B; BASH_EXECUTION_STRING=$_X; unset -v _X; trap ${record} EXIT; eval " $BASH_EXECUTION_STRING"`
+}
+
+// the exit trap runs at a signal too, where the status is that of the command before; an end of the text's own sets BASH_COMMAND back, from 5.2 on
+const HAS_ENDED = `( $BASH_COMMAND == ${quote(BOOT)} || \${BASH_VERSINFO[0]}\${BASH_VERSINFO[1]} < 52 )`
+
+/** A job's folder is there; for any other command the open would fail, and its message be looked up in six files. */
+function recordExit(o: BootOptions, status: string): string {
+  const isJob = `-d ${quote(dirname(o.exitRecord))}`
+  return `if [[ ${isJob} && ${HAS_ENDED} ]]; then builtin printf '%s\\n' ${status} >|${quote(o.exitRecord)}; fi`
 }
 
 /** Boot code of bash, on one line so that line numbers in messages stay right: sets the exit trap, then runs the text. */
@@ -57,17 +68,15 @@ function trapWords(o: BootOptions): { wrap: boolean; check: boolean } {
 
 // posix mode is entered by assignment, which nothing can shadow: special builtins then outrank the user's functions, and pwd checks itself
 function bashDump(o: BootOptions): string {
-  // a job's folder is there; for any other command the open would fail, and its message be looked up in six files
-  const record = `[[ ! -d ${quote(dirname(o.exitRecord))} ]] || { builtin printf '%s\\n' "$2" >|${quote(o.exitRecord)}; };`
   const head = "__d() { POSIXLY_CORRECT=${POSIXLY_CORRECT-@}; set +euvx; trap - DEBUG ERR RETURN; trap '' XFSZ;"
   const clear = 'unset -f builtin eval trap unset set export printf pwd;'
-  if (o.dump === undefined) return `${head} ${clear} builtin printf '%s\\n' "$2"; return "$1"; };`
+  if (o.dump === undefined) return `${head} ${clear} if [[ ${HAS_ENDED} ]]; then builtin printf '%s\\n' "$2"; fi; return "$1"; };`
   return [
     head,
     clear,
     `builtin printf '\\1%s\\0' ${o.run}; builtin pwd; builtin printf '\\0'; export -p; builtin printf '\\0';`,
     `set +o posix; builtin export -fp; builtin printf '\\0%s\\0%s\\2' "$2" ${o.run};`,
-    record,
+    `${recordExit(o, '"$2"')};`,
     'return "$1"; };',
   ].join(' ')
 }

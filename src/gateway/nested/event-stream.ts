@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ByteLines } from './byte-lines.ts'
+import { type Overlong, readEnds } from './read-messages.ts'
 import { MAX_MESSAGE_BYTES } from './transport.ts'
 
 /** One event of a `text/event-stream`. */
@@ -10,7 +11,8 @@ export interface StreamEvent {
 
 export interface EventSink {
   event(event: StreamEvent): void
-  overlong(bytes: number): void
+  /** A line over the bound was dropped. */
+  overlong(bytes: number, message: Overlong): void
 }
 
 /** Where a stream stands: what to ask for when it has to go on, and after how many ms. */
@@ -22,10 +24,9 @@ export interface StreamPosition {
 /** Reads events to the end of the stream, however it ends; gives the error where it was one. `position` is kept up to date. */
 export function readEvents(stream: IncomingMessage, position: StreamPosition, sink: EventSink): Promise<Error | undefined> {
   const fields = new EventFields(position, sink)
-  const lines = new ByteLines(
-    { line: text => fields.line(text), overlong: (_head, _tail, bytes) => sink.overlong(bytes) },
-    MAX_MESSAGE_BYTES,
-  )
+  const overlong = (head: string, tail: string, bytes: number): void =>
+    sink.overlong(bytes, readEnds(head.replace(/^data: ?/, ''), tail))
+  const lines = new ByteLines({ line: text => fields.line(text), overlong }, MAX_MESSAGE_BYTES)
   stream.on('data', (chunk: Buffer) => lines.push(chunk))
   return new Promise(resolve => {
     stream.once('end', () => resolve(undefined))

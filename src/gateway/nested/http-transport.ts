@@ -5,7 +5,7 @@ import type { NestedMessage, NestedRequest } from '../protocol-nested.ts'
 import { readEvents, type StreamPosition } from './event-stream.ts'
 import { failureOf, HttpClient, readBody, type ServerAddress } from './http-request.ts'
 import { HttpSession } from './http-session.ts'
-import { readMessages } from './read-messages.ts'
+import { type Overlong, readMessages } from './read-messages.ts'
 import { isRequest } from './request-map.ts'
 import { MAX_MESSAGE_BYTES, type NestedTransport, type TransportEnd, type TransportEvents } from './transport.ts'
 
@@ -125,6 +125,7 @@ class HttpTransport implements NestedTransport {
             answered ||= !('method' in each) && each.id === message.id
             this.#deliver(each, message)
           },
+          overlong: ({ kind }) => (answered ||= kind === 'answer'),
         })
       if (answered || this.#over.signal.aborted) return undefined
       if (position.lastId === undefined) return 'the stream of its answer broke off'
@@ -167,7 +168,7 @@ class HttpTransport implements NestedTransport {
   async #read(
     stream: IncomingMessage,
     position: StreamPosition,
-    sink: { message(message: NestedMessage): void; began?(): void },
+    sink: { message(message: NestedMessage): void; overlong?(message: Overlong): void; began?(): void },
   ): Promise<void> {
     this.#streams.add(stream)
     if (this.#paused) stream.pause()
@@ -176,7 +177,10 @@ class HttpTransport implements NestedTransport {
         sink.began?.()
         for (const message of readMessages(data)) sink.message(message)
       },
-      overlong: bytes => this.#events.refused(bytes, undefined),
+      overlong: (bytes, message) => {
+        sink.overlong?.(message)
+        this.#events.refused(bytes, message)
+      },
     })
     this.#streams.delete(stream)
     if (error !== undefined && !this.#over.signal.aborted) this.#events.noise(`[http] ${error.message}\n`)

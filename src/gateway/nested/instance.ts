@@ -88,10 +88,10 @@ export class Instance {
       message: (message, related) => {
         if (!this.#over && !this.#handshake.takes(message)) this.relay.receive(message, related)
       },
-      refused: (bytes, id) => {
+      refused: (bytes, message) => {
         const reason = `it sent a message of ${bytes} bytes, which is more than a link carries`
         this.#stderr.add(`[atelier] ${reason}\n`)
-        this.relay.failOne(id, reason)
+        this.relay.refused(message, reason)
       },
       noise: text => this.#stderr.add(text),
       closed: end => {

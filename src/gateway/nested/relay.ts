@@ -11,6 +11,7 @@ import type {
 } from '../protocol-nested.ts'
 import { Asked } from './asked.ts'
 import { Flow } from './flow.ts'
+import type { Overlong } from './read-messages.ts'
 import { isNotification, isRequest, RequestMap, type SentRequest } from './request-map.ts'
 import type { NestedTransport, TransportEnd } from './transport.ts'
 
@@ -100,10 +101,15 @@ export class Relay {
     if (found !== undefined) this.#tell(found.sent.party, found.message)
   }
 
-  /** An answer can't be carried: who waits for it is told. Without an id it is that of the only request, if there is just one. */
-  failOne(id: number | undefined, reason: string): void {
+  /**
+   * A message of the server can't be carried: who waits for that answer is told, or the server that its question went nowhere. An
+   * answer without an id is that of the only request, if there is just one.
+   */
+  refused({ kind, id }: Overlong, reason: string) {
+    if (kind === 'notification') return
+    if (kind === 'request') return this.#refuse(id as NestedId, `The request was not passed on: ${reason}`)
     const only = this.#requests.size === 1 ? this.#requests.latest : undefined
-    const sent = (id === undefined ? undefined : this.#requests.get(id)) ?? only
+    const sent = (typeof id === 'number' ? this.#requests.get(id) : undefined) ?? only
     if (sent !== undefined) this.#fail(sent, reason)
   }
 
@@ -168,7 +174,7 @@ export class Relay {
   #ask(message: NestedRequest, related: SentRequest<string> | undefined) {
     const { id, method } = message
     if (method === 'ping') return this.#toServer({ jsonrpc: '2.0', id, result: {} })
-    const during = related ?? this.#requests.latest
+    const during = related ?? this.#requests.latestCall
     const link = [during?.party, this.#latest, ...this.#links].find(each => each && this.#options.link(each) !== undefined)
     if (link === undefined) return this.#refuse(id, `No client is connected that could answer ${method}`)
     this.#asked.add(id, link)

@@ -3,6 +3,9 @@ import type { NestedAnswer, NestedId, NestedMessage, NestedNotification, NestedR
 /** Answers may still come to so many cancelled requests, and progress to so many tasks, before the oldest is forgotten. */
 const REMEMBERED = 500
 
+/** Requests that hosts send of their own accord. */
+const IN_BACKGROUND = /\/list$|^logging\/setLevel$/
+
 /** A request on its way to a server, for whom it was sent. */
 export interface SentRequest<Party> {
   readonly id: number
@@ -42,6 +45,11 @@ export class RequestMap<Party> {
     let last: SentRequest<Party> | undefined
     for (const sent of this.#open.values()) last = sent
     return last
+  }
+
+  /** The last of those that wait which may make a server ask something; lists are read in the background, too. */
+  get latestCall(): SentRequest<Party> | undefined {
+    return this.all.findLast(({ method }) => !IN_BACKGROUND.test(method)) ?? this.latest
   }
 
   get(id: number): SentRequest<Party> | undefined {

@@ -62,7 +62,7 @@ class SseTransport implements NestedTransport {
       { lastId: undefined, retryMs: undefined },
       {
         event: event => this.#event(event),
-        overlong: bytes => this.#events.refused(bytes, undefined),
+        overlong: (bytes, message) => this.#events.refused(bytes, message),
       },
     )
     this.#finish({ reason: `its stream ended${error === undefined ? '' : ` (${error.message})`}` })

@@ -5,7 +5,7 @@ import { preferAsVictim } from '../commands/running-command.ts'
 import { endTree, type MarkedProcesses } from '../commands/tree-end.ts'
 import type { NestedMessage } from '../protocol-nested.ts'
 import { ByteLines } from './byte-lines.ts'
-import { answerId, readMessages } from './read-messages.ts'
+import { readEnds, readMessages } from './read-messages.ts'
 import { MAX_MESSAGE_BYTES, type NestedTransport, type TransportEnd, type TransportEvents } from './transport.ts'
 
 /** Messages that a server has not read yet, in bytes; more are refused. */
@@ -92,7 +92,7 @@ class StdioTransport implements NestedTransport {
     const lines = new ByteLines(
       {
         line: text => this.#line(text),
-        overlong: (head, tail, bytes) => events.refused(bytes, answerId(head, tail)),
+        overlong: (head, tail, bytes) => events.refused(bytes, readEnds(head, tail)),
       },
       MAX_MESSAGE_BYTES,
     )

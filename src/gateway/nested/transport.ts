@@ -1,4 +1,5 @@
 import type { NestedMessage } from '../protocol-nested.ts'
+import type { Overlong } from './read-messages.ts'
 
 /** Longest message of a nested server, in bytes; a longer one is refused. */
 export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
@@ -16,8 +17,8 @@ export interface TransportEnd {
 export interface TransportEvents {
   /** A message of the server; `related`: id of our request that it came with, where the transport tells. */
   message(message: NestedMessage, related?: number): void
-  /** A message over the bound was refused; `id` is that of the answer, where it could be told. */
-  refused(bytes: number, id: number | undefined): void
+  /** A message over the bound was refused. */
+  refused(bytes: number, message: Overlong): void
   /** Something for people: lines of stderr, noise on stdout, faults of the network. */
   noise(text: string): void
   /** Once; nothing comes after it. */

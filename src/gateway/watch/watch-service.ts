@@ -4,7 +4,7 @@ import type { CallContext, Handlers, LinkPort } from '../dispatch.ts'
 import { statPath } from '../files/directory.ts'
 import { type Location, locate } from '../files/locate.ts'
 import { missing } from '../files/near-names.ts'
-import type { WatchParams, WatchResult } from '../protocol.ts'
+import type { Notifications, WatchParams, WatchResult } from '../protocol.ts'
 import { FolderEvents, type FolderEventsOptions } from './folder-events.ts'
 import { WatchedPath } from './watched-path.ts'
 
@@ -84,15 +84,19 @@ class Service implements WatchService {
     const key = keyOf(link.id, params.watch)
     this.#end(key)
     if (this.#entries.size >= MAX_WATCHES) throw new WorkspaceError('limit_exceeded', `${MAX_WATCHES} paths are watched already.`)
-    const report = (): boolean => this.#report(link.id, params.watch)
-    const watched = new WatchedPath({ path, directory: type === 'directory', events: this.#events, report })
+    const { watch } = params
+    const watched = new WatchedPath({
+      ...{ path, directory: type === 'directory', events: this.#events },
+      report: () => this.#tell(link.id, 'watch.changed', { watch }),
+      polled: why => this.#tell(link.id, 'watch.polled', { watch, notice: noticeOf(path, why) }),
+    })
     this.#entries.set(key, { link: link.id, watched })
     await watched.start()
     this.#timer ??= setInterval(() => void this.#lookAround(), this.#options.pollMs ?? POLL_MS).unref()
     const why = watched.polledFor
     return {
       ...{ path, type, mode: why === undefined ? 'events' : 'polling' },
-      notices: why === undefined ? [] : [`${path} is looked at every second instead of being watched: ${why}.`],
+      notices: why === undefined ? [] : [noticeOf(path, why)],
     }
   }
 
@@ -102,10 +106,10 @@ class Service implements WatchService {
     return locate(params.path, { workdir, home, confine: params.confine ?? confine })
   }
 
-  #report(id: string, watch: string): boolean {
+  #tell<N extends 'watch.changed' | 'watch.polled'>(id: string, name: N, news: Notifications[N]): boolean {
     const link = this.#options.link(id)
     if (link === undefined || !link.attached || link.backlog > MAX_BACKLOG) return false
-    link.tell('watch.changed', { watch })
+    link.tell(name, news)
     return true
   }
 
@@ -129,6 +133,10 @@ class Service implements WatchService {
     clearInterval(this.#timer)
     this.#timer = undefined
   }
+}
+
+function noticeOf(path: string, why: string): string {
+  return `${path} is looked at every second instead of being watched: ${why}.`
 }
 
 function keyOf(link: string, watch: string): string {

@@ -14,6 +14,8 @@ export interface WatchedPathOptions {
   events: FolderEvents
   /** Says that the path changed; `false`: it could not be said now, and is tried again. */
   report(): boolean
+  /** Says that events come no more, which `start` did not say; the same. */
+  polled(why: string): boolean
 }
 
 /** One path that is watched: events only make it look sooner, what it sees decides. */
@@ -22,6 +24,8 @@ export class WatchedPath {
   #mark = ''
   #offs: (() => void)[] = []
   #why: string | undefined = 'it has not been watched yet'
+  /** The refusal that was told of. */
+  #toldWhy: string | undefined
   #timer: NodeJS.Timeout | undefined
   #reported = Number.NEGATIVE_INFINITY
   #ended = false
@@ -37,6 +41,7 @@ export class WatchedPath {
 
   async start(): Promise<void> {
     await this.#arm()
+    this.#toldWhy = this.#why
     this.#mark = await markOf(this.#options.path)
   }
 
@@ -49,18 +54,25 @@ export class WatchedPath {
     this.#mark = mark
     this.#reported = performance.now()
     if (!isThere(mark)) this.#disarm('what is watched is not there')
-    else if (another) await this.#arm()
+    else if (another) await this.#rearm()
   }
 
   /** Watches the folders again: one that was replaced by another of its name sends no events any more. */
   async renew(): Promise<void> {
-    if (isThere(this.#mark)) await this.#arm()
+    if (isThere(this.#mark)) await this.#rearm()
   }
 
   end(): void {
     this.#ended = true
     clearTimeout(this.#timer)
     this.#disarm('it has ended')
+  }
+
+  async #rearm(): Promise<void> {
+    await this.#arm()
+    const why = this.#why
+    if (this.#ended || why === this.#toldWhy) return
+    if (why === undefined || this.#options.polled(why)) this.#toldWhy = why
   }
 
   async #arm(): Promise<void> {

@@ -202,6 +202,7 @@ export class NestedUpstream implements Upstream {
   }
 
   #changed(link: NestedLink): void {
+    this.#context.onServers?.(link.workspace.id)
     if (this.#links.peek({ scope: this.#context.scope }) !== link) return
     this.#announcer.now(link.catalogue)
     this.#links.keep(link)

@@ -1,4 +1,4 @@
-import type { NestedInfo, NestedScope, NestedStartResult } from '../../gateway/protocol.ts'
+import type { NestedInfo, NestedScope, NestedStartParams, NestedStartResult } from '../../gateway/protocol.ts'
 import { toWorkspaceError } from '../../lib/errors.ts'
 import { KeyedLock } from '../../lib/keyed-lock.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -13,6 +13,13 @@ export interface CapacityOptions {
   logger: Logger
 }
 
+type Admitted = Pick<NestedStartParams, 'scope' | 'name' | 'hash'>
+
+/** Whether a running server is one of a scope. */
+export function isOf({ agent, session }: NestedScope, { scope }: NestedInfo): boolean {
+  return scope.agent === agent && scope.session === session
+}
+
 /** Keeps the number of running servers under a bound: the gateway counts, the least recently used other scope makes room. */
 export class Capacity {
   readonly #options: CapacityOptions
@@ -22,11 +29,11 @@ export class Capacity {
     this.#options = options
   }
 
-  /** Starts one more server of a scope when there is room, or room was made. Where all others are busy it is started all the same. */
-  async admit(scope: NestedScope, start: () => Promise<NestedStartResult>): Promise<NestedStartResult> {
+  /** Starts one more server when there is room, or room was made. Where all others are busy it is started all the same. */
+  async admit(params: Admitted, start: () => Promise<NestedStartResult>): Promise<NestedStartResult> {
     let started: Promise<NestedStartResult> | undefined
     await this.#lock.run('', async () => {
-      await this.#makeRoom(scope)
+      await this.#makeRoom(params)
       // It counts from here on; how long it takes is no matter of the next one.
       started = start()
       started.catch(() => {})
@@ -34,9 +41,11 @@ export class Capacity {
     return started as unknown as Promise<NestedStartResult>
   }
 
-  async #makeRoom(scope: NestedScope): Promise<void> {
+  async #makeRoom({ scope, name, hash }: Admitted): Promise<void> {
     const { gateway, maxLive, logger } = this.#options
     const { servers } = await gateway.call('nested.list', {})
+    // One that runs already, for an earlier host or another one, takes no room.
+    if (servers.some(info => isOf(scope, info) && info.name === name && info.hash === hash)) return
     let live = servers.length
     for (const { server, name } of this.#dispensable(servers, scope)) {
       if (live < maxLive) return
@@ -50,9 +59,8 @@ export class Capacity {
   }
 
   /** Servers of other scopes in the order in which they may go: those of the scope that was used least recently first. */
-  #dispensable(servers: readonly NestedInfo[], { agent, session }: NestedScope): NestedInfo[] {
-    const scopes = groupByScope(servers)
-    scopes.delete(JSON.stringify([agent, session]))
+  #dispensable(servers: readonly NestedInfo[], scope: NestedScope): NestedInfo[] {
+    const scopes = groupByScope(servers.filter(info => !isOf(scope, info)))
     return [...scopes.values()]
       .filter(all => all.every(({ inFlight, server }) => inFlight === 0 && !this.#options.isBusy(server)))
       .sort((a, b) => idle(b) - idle(a))

@@ -25,8 +25,8 @@ export interface ConversationOptions {
   parties(): readonly Party[]
   /** Whether the server runs, or is about to. */
   running(): boolean
-  /** Sends a message, starting the server where needed. Throws `not_found` when the server had ended without a word. */
-  transmit(message: NestedMessage): Promise<void>
+  /** Sends a message, if it is still wanted once the server runs. Throws `not_found` when that had ended without a word. */
+  transmit(message: NestedMessage, isWanted?: () => boolean): Promise<void>
   /** A list changed; resolves when the kept one is the new one. */
   listChanged(method: string): Promise<void>
 }
@@ -123,17 +123,18 @@ export class Conversation {
 
   async #deliver(sent: SentRequest<Party>): Promise<void> {
     const delivery = { sent }
+    const isWanted = (): boolean => this.#requests.get(sent.id) !== undefined
     this.#onTheWay.add(delivery)
     try {
-      await this.#options.transmit(sent.mapped).catch(error => {
+      await this.#options.transmit(sent.mapped, isWanted).catch(error => {
         // The server was gone before it saw the request: that is nobody's fault.
-        if (toWorkspaceError(error).code !== 'not_found' || this.#requests.get(sent.id) === undefined) throw error
-        return this.#options.transmit(sent.mapped)
+        if (toWorkspaceError(error).code !== 'not_found' || !isWanted()) throw error
+        return this.#options.transmit(sent.mapped, isWanted)
       })
-      if (this.#requests.get(sent.id) !== undefined) this.#limits.set(sent.id, this.#limitOf(sent))
+      if (isWanted()) this.#limits.set(sent.id, this.#limitOf(sent))
     } catch (error) {
       const { code, message: reason } = toWorkspaceError(error)
-      if (this.#requests.get(sent.id) === undefined) return
+      if (!isWanted()) return
       this.#requests.drop(sent.id)
       this.#answer(sent, { jsonrpc: '2.0', id: sent.original, error: { code: JSON_RPC_CODE[code], message: reason } })
     } finally {

@@ -1,7 +1,8 @@
 import type { NestedAnswer } from '../../gateway/protocol.ts'
+import { sleep } from '../../lib/deadline.ts'
+import { listable } from './list-items.ts'
 import type { KeptLists } from './port.ts'
 
-type Items = Record<string, unknown>[]
 type Kind = 'tools' | 'prompts' | 'resources'
 
 /** Methods and keys of the lists that a capability has. */
@@ -17,8 +18,23 @@ const KINDS = Object.keys(LISTS) as Kind[]
 /** A server may divide its lists into so many pages, and no more. */
 const MAX_PAGES = 1000
 const NO_SUCH_METHOD = -32601
+/** A list that changes while it is read is read again after a pause, each time twice as long. */
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 10_000
+/** Odd items that are told of, a list. */
+const MAX_TOLD = 3
+
+/** A reading of a kind of lists; what changes before it has begun is in it. */
+interface Reading {
+  pauseMs: number
+  begun: boolean
+  done: Promise<void>
+  next?: Promise<void>
+}
 
 export interface ListKeeperOptions {
+  /** Whether the server still runs. */
+  running(): boolean
   ask(method: string, params: Record<string, unknown>): Promise<NestedAnswer>
   changed(): void
   log(reason: string): void
@@ -27,8 +43,8 @@ export interface ListKeeperOptions {
 /** The lists of a server as it last gave them whole; read when it starts, and again whenever it says that one changed. */
 export class ListKeeper {
   readonly #options: ListKeeperOptions
-  readonly #faults = new Map<keyof KeptLists, string>()
-  readonly #reading = new Map<Kind, { again: boolean; done: Promise<void> }>()
+  readonly #warnings = new Map<keyof KeptLists, string[]>()
+  readonly #reading = new Map<Kind, Reading>()
   #lists: KeptLists = {}
   #settled: Promise<void> = Promise.resolve()
 
@@ -42,7 +58,7 @@ export class ListKeeper {
 
   /** What went wrong with lists, for people. */
   get warnings(): string[] {
-    return [...this.#faults].map(([key, fault]) => `Its ${key} could not be listed: ${fault}`)
+    return [...this.#warnings.values()].flat()
   }
 
   /** Resolves when what was being read is read. */
@@ -64,41 +80,48 @@ export class ListKeeper {
     return kind === undefined ? Promise.resolve() : this.#read(kind)
   }
 
-  /** Reads a kind of list; what changes meanwhile is read once more. */
-  #read(kind: Kind): Promise<void> {
+  /** Reads a kind of list; one that changes while it is read is read once more. */
+  #read(kind: Kind, pauseMs = 0): Promise<void> {
     const running = this.#reading.get(kind)
+    if (running !== undefined && !running.begun) return running.done
     if (running !== undefined) {
-      running.again = true
-      return running.done
+      const pause = Math.min(Math.max(FIRST_PAUSE_MS, 2 * running.pauseMs), LONGEST_PAUSE_MS)
+      running.next ??= running.done.then(() => this.#read(kind, pause))
+      return running.next
     }
-    const state = { again: false, done: Promise.resolve() }
-    this.#reading.set(kind, state)
-    state.done = this.#readUntilStable(kind, state).finally(() => this.#reading.delete(kind))
-    return state.done
+    const reading: Reading = { pauseMs, begun: false, done: Promise.resolve() }
+    this.#reading.set(kind, reading)
+    reading.done = this.#readOnce(kind, reading).finally(() => this.#reading.delete(kind))
+    return reading.done
   }
 
-  async #readUntilStable(kind: Kind, state: { again: boolean }): Promise<void> {
-    do {
-      state.again = false
-      await Promise.all(LISTS[kind].map(list => this.#readList(list)))
-    } while (state.again)
+  async #readOnce(kind: Kind, reading: Reading): Promise<void> {
+    if (reading.pauseMs > 0) await sleep(reading.pauseMs, { unref: true })
+    reading.begun = true
+    if (!this.#options.running()) return
+    await Promise.all(LISTS[kind].map(list => this.#readList(list)))
     this.#options.changed()
   }
 
   async #readList({ method, key }: { method: string; key: keyof KeptLists }): Promise<void> {
     const read = await this.#pages(method, key)
     if (typeof read === 'string') {
-      this.#faults.set(key, read)
+      this.#warnings.set(key, [`Its ${key} could not be listed: ${read}`])
       this.#options.log(`${method}: ${read}`)
       return
     }
-    this.#faults.delete(key)
-    this.#lists = { ...this.#lists, [key]: read }
+    const odd: string[] = []
+    const items = listable(key, read, fault => odd.push(`Of its ${key}, ${fault}.`))
+    this.#warnings.set(
+      key,
+      odd.length > MAX_TOLD ? [...odd.slice(0, MAX_TOLD), `And ${odd.length - MAX_TOLD} more like that.`] : odd,
+    )
+    this.#lists = { ...this.#lists, [key]: items }
   }
 
   /** All pages of a list, or what went wrong. */
-  async #pages(method: string, key: keyof KeptLists): Promise<Items | string> {
-    const items: Items = []
+  async #pages(method: string, key: keyof KeptLists): Promise<unknown[] | string> {
+    const items: unknown[] = []
     const seen = new Set<unknown>()
     let cursor: unknown
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -107,7 +130,7 @@ export class ListKeeper {
       if (error !== undefined) return error.message
       const { [key]: part, nextCursor } = (result ?? {}) as Record<string, unknown>
       if (!Array.isArray(part)) return `it gave no ${key}`
-      items.push(...part.filter(item => typeof item === 'object' && item !== null))
+      for (const item of part) items.push(item)
       if (nextCursor === undefined || nextCursor === null) return items
       if (seen.has(nextCursor)) return 'its pages lead in a circle'
       seen.add(nextCursor)

@@ -1,4 +1,5 @@
 import { declarationFault } from './declaration.ts'
+import { isRecord } from './is-record.ts'
 import type { ServerDeclaration } from './port.ts'
 
 /** What the `.mcp` file has no room for; it stands beside it. */
@@ -101,8 +102,4 @@ function isTexts(value: unknown): boolean {
 
 function isTextMap(value: unknown): boolean {
   return isAbsent(value) || (isRecord(value) && Object.values(value).every(text => typeof text === 'string'))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,14 +1,15 @@
+import { isRecord } from './is-record.ts'
 import type { NestedScope } from './port.ts'
 
-/** Per agent, per session: a list, each item as it stands in the file. */
-type Scoped<T> = Record<string, Record<string, T>>
+/** Per agent, per session: a list, each item as it stands in the file; or something else that somebody wrote there. */
+type Scopes = Record<string, Record<string, unknown>>
 
 /** The content of a `.mcp` file: only scopes that differ from the defaults are in it. */
 export class McpFile {
   /** Why the file could not be read, where it was there. */
   readonly fault: string | undefined
   readonly #rest: Record<string, unknown>
-  readonly #mcps: Scoped<unknown[]>
+  readonly #mcps: Scopes
 
   /** Reads version 2, and version 1, a bare list, as that of the unnamed scope. What can't be read counts as empty. */
   constructor(text: string | undefined) {
@@ -18,9 +19,10 @@ export class McpFile {
     this.#rest = 'fault' in read ? {} : read.rest
   }
 
-  /** The entries of a scope; `undefined` where it has the defaults. */
+  /** The entries of a scope; `undefined` where it has the defaults. What is no list is one entry, which can't be used. */
   entries({ agent, session }: NestedScope): readonly unknown[] | undefined {
-    return own(own(this.#mcps, agent), session)
+    const found = own(own(this.#mcps, agent), session)
+    return found === undefined || Array.isArray(found) ? found : [found]
   }
 
   set({ agent, session }: NestedScope, entries: unknown[]): void {
@@ -53,7 +55,7 @@ export class McpFile {
 /** Times are written as floats, as Python does. */
 const WHOLE_SECONDS = /^( *"(?:timeout|execution_timeout)": \d+)(,?)$/gm
 
-function parse(text: string | undefined): { mcps: Scoped<unknown[]>; rest: Record<string, unknown> } | { fault: string } {
+function parse(text: string | undefined): { mcps: Scopes; rest: Record<string, unknown> } | { fault: string } {
   if (text === undefined) return { mcps: {}, rest: {} }
   let value: unknown
   try {
@@ -62,15 +64,14 @@ function parse(text: string | undefined): { mcps: Scoped<unknown[]>; rest: Recor
     return { fault: `it is no JSON (${(error as Error).message})` }
   }
   if (Array.isArray(value)) return { mcps: { '': { '': value } }, rest: {} }
-  if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' }
-  const { version: _version, mcps = {}, ...rest } = value as Record<string, unknown>
-  if (!isScoped(mcps)) return { fault: '"mcps" does not hold lists by agent and session' }
+  if (!isRecord(value)) return { fault: 'it is neither an object nor a list' }
+  const { version: _version, mcps = {}, ...rest } = value
+  if (!isScopes(mcps)) return { fault: '"mcps" does not hold lists by agent and session' }
   return { mcps, rest }
 }
 
-function isScoped(value: unknown): value is Scoped<unknown[]> {
-  const isObject = (each: unknown): each is object => typeof each === 'object' && each !== null && !Array.isArray(each)
-  return isObject(value) && Object.values(value).every(each => isObject(each) && Object.values(each).every(Array.isArray))
+function isScopes(value: unknown): value is Scopes {
+  return isRecord(value) && Object.values(value).every(isRecord)
 }
 
 function own<T>(from: Record<string, T> | undefined, key: string): T | undefined {

@@ -1,4 +1,4 @@
-import type { NestedExitedNews, NestedMessageNews, NestedStartResult } from '../../gateway/protocol.ts'
+import type { NestedExitedNews, NestedMessageNews, NestedStartParams, NestedStartResult } from '../../gateway/protocol.ts'
 import { sleep, withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -7,9 +7,10 @@ import { Backoff } from './backoff.ts'
 import { Conversation, type Party } from './conversation.ts'
 import { withoutValues } from './declaration.ts'
 import type { Declared } from './declarations.ts'
+import { isRecord } from './is-record.ts'
 import { ListKeeper } from './list-keeper.ts'
 import type { NestedMessage, NestedScope, NestedServerView, NestedState, NestedStatus } from './port.ts'
-import { startParams, type VariableSources } from './start-params.ts'
+import { startHash, startParams, type VariableSources } from './start-params.ts'
 
 export const DEFAULT_CALL_MS = 600_000
 
@@ -18,8 +19,8 @@ export interface NestedServerOptions {
   declared: Declared
   gateway: GatewayCalls
   variables: VariableSources
-  /** Makes room for one more server, then starts it. */
-  admit(start: () => Promise<NestedStartResult>): Promise<NestedStartResult>
+  /** Makes room for one more server where it needs some, then starts it. */
+  admit(params: NestedStartParams, start: () => Promise<NestedStartResult>): Promise<NestedStartResult>
   /** Those who hear the server, the latest first. */
   parties(): readonly Party[]
   /** State or lists changed. */
@@ -54,10 +55,11 @@ export class NestedServer {
       callTimeoutMs: declared.declaration.callTimeoutMs ?? DEFAULT_CALL_MS,
       parties: options.parties,
       running: () => this.#instance !== undefined || this.#starting !== undefined,
-      transmit: message => this.#transmit(message),
+      transmit: (message, isWanted) => this.#transmit(message, isWanted),
       listChanged: method => this.#lists.changed(method),
     })
     this.#lists = new ListKeeper({
+      running: () => this.#instance !== undefined,
       ask: (method, params) => this.#conversation.ask(method, params),
       changed: options.changed,
       log: reason => logger.warn({ server: this.name, reason }, 'a list of a nested server was not read'),
@@ -113,6 +115,12 @@ export class NestedServer {
     const { enableTools, disableTools } = this.declared.declaration
     const name = String(tool)
     return (enableTools === undefined || enableTools.includes(name)) && !disableTools?.includes(name)
+  }
+
+  /** Whether an instance is what the declaration starts. */
+  isStartedAs(hash: string): boolean {
+    const { scope, declared, variables } = this.#options
+    return startHash(scope, declared, variables) === hash
   }
 
   /** Resolves when it runs; a start that is under way is shared, and goes on when `signal` aborts. */
@@ -180,9 +188,9 @@ export class NestedServer {
     await sleep(this.#backoff.pause(this.name))
     this.#set('starting')
     try {
-      const { scope, declared, gateway, variables } = this.#options
+      const { scope, declared, gateway, variables, admit } = this.#options
       const params = startParams(scope, declared, variables)
-      const result = await this.#options.admit(() => gateway.call('nested.start', params, { signal: this.#removal.signal }))
+      const result = await admit(params, () => gateway.call('nested.start', params, { signal: this.#removal.signal }))
       if (result.failure !== undefined) {
         this.#stderrTail = result.failure.stderrTail
         throw new WorkspaceError('unavailable', result.failure.reason, {
@@ -222,8 +230,9 @@ export class NestedServer {
   }
 
   /** Throws `not_found` where no instance runs any more. */
-  async #transmit(message: NestedMessage): Promise<void> {
+  async #transmit(message: NestedMessage, isWanted = (): boolean => true): Promise<void> {
     if (this.#instance === undefined) await this.ensure()
+    if (!isWanted()) return
     const server = this.#instance?.id
     if (server === undefined) throw new WorkspaceError('not_found', `The nested server ${JSON.stringify(this.name)} is gone.`)
     try {
@@ -233,8 +242,4 @@ export class NestedServer {
       throw error
     }
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,12 @@
+import type { NestedInfo } from '../../gateway/protocol.ts'
 import { withSignal } from '../../lib/deadline.ts'
+import { toWorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { GatewayCalls } from '../environment-link.ts'
 import type { GatewayNews } from '../gateway-news.ts'
 import type { PortOptions } from '../ports.ts'
 import { Attachment } from './attachment.ts'
-import { Capacity } from './capacity.ts'
+import { Capacity, isOf } from './capacity.ts'
 import { checkDeclaration } from './declaration.ts'
 import { alreadyThere, Declarations, type Declared } from './declarations.ts'
 import { NestedServer } from './nested-server.ts'
@@ -18,16 +20,18 @@ export interface NestedSettings {
   /** Servers of every scope that never changed its own. */
   defaults: readonly ServerDeclaration[]
   variables: VariableSources
-  /** Servers that may run at once in a workspace; absent: 40, or twice the defaults. */
-  maxLive?: number | undefined
 }
 
 export const NO_NESTED_SETTINGS: NestedSettings = { defaults: [], variables: { host: {}, secrets: {} } }
 
 export interface NestedServersOptions extends NestedSettings {
   root: string
+  /** Servers that may run at once in the workspace; 0: 40, or twice the defaults. */
+  maxLive: number
   logger: Logger
 }
+
+const USUAL_MAX_LIVE = 40
 
 /** The nested servers of a workspace behind a gateway. Nothing is read or started before somebody asks. */
 export function createNestedServers(
@@ -49,12 +53,13 @@ class Supervisor implements NestedServers {
   readonly #desk: NewsDesk
 
   constructor(gateway: GatewayCalls, news: GatewayNews, options: NestedServersOptions) {
-    const { defaults, maxLive = Math.max(40, 2 * defaults.length), logger } = options
+    const { defaults, logger } = options
     this.#gateway = gateway
     this.#options = options
     this.#declarations = new Declarations(gateway, options)
     this.#desk = new NewsDesk(news, () => this.#servers())
     const isBusy = (id: string): boolean => this.#servers().some(server => server.instance === id && server.busy)
+    const maxLive = options.maxLive || Math.max(USUAL_MAX_LIVE, 2 * defaults.length)
     this.#capacity = new Capacity({ gateway, maxLive, isBusy, logger })
   }
 
@@ -65,6 +70,7 @@ class Supervisor implements NestedServers {
   async list(scope: NestedScope): Promise<NestedStatus[]> {
     const servers = this.#scope(scope)
     await servers.load()
+    await servers.joinRunning()
     return servers.statuses()
   }
 
@@ -86,6 +92,7 @@ class Supervisor implements NestedServers {
   async remove(scope: NestedScope, name: string): Promise<boolean> {
     const found = await this.#declarations.remove(scope, name)
     await this.#scope(scope).load()
+    if (found) await this.#endRunning(info => isOf(scope, info) && info.name === name)
     return found
   }
 
@@ -104,6 +111,7 @@ class Supervisor implements NestedServers {
       const [of, session] = JSON.parse(key) as [string, string]
       if (of === agent) await this.#endScope({ agent, session })
     }
+    await this.#endRunning(({ scope }) => scope.agent === agent)
   }
 
   /** The workspace was emptied: its servers have ended, its declarations are gone. */
@@ -123,7 +131,23 @@ class Supervisor implements NestedServers {
   async #endScope(scope: NestedScope): Promise<void> {
     const servers = this.#scope(scope)
     await Promise.all(servers.servers.map(server => server.stop('its session was purged')))
+    await this.#endRunning(info => isOf(scope, info))
     await servers.load()
+  }
+
+  /** Ends running servers, whichever host started them. */
+  async #endRunning(chosen: (info: NestedInfo) => boolean): Promise<void> {
+    const { servers } = await this.#gateway.call('nested.list', {})
+    await Promise.all(servers.filter(chosen).map(({ server }) => this.#gateway.call('nested.stop', { server })))
+  }
+
+  async #running(scope: NestedScope): Promise<NestedInfo[]> {
+    try {
+      return (await this.#gateway.call('nested.list', {})).servers.filter(info => isOf(scope, info))
+    } catch (error) {
+      this.#options.logger.warn({ reason: toWorkspaceError(error).message }, 'the gateway did not say what runs')
+      return []
+    }
   }
 
   /** Connects first, and records what can be connected to. */
@@ -138,11 +162,19 @@ class Supervisor implements NestedServers {
       servers.put(server)
       return server.status
     } catch (error) {
-      await server.remove()
+      if (!(await this.#isDeclared(servers, server))) await server.remove()
       throw error
     } finally {
       this.#desk.delete(server)
     }
+  }
+
+  /** Whether another host was quicker to declare the very same server: then it is the one that runs. */
+  async #isDeclared(servers: ScopeServers, { name, instance }: NestedServer): Promise<boolean> {
+    if (instance === undefined) return false
+    await servers.load()
+    await servers.joinRunning()
+    return servers.find(name)?.instance === instance
   }
 
   #scope(scope: NestedScope): ScopeServers {
@@ -151,6 +183,7 @@ class Supervisor implements NestedServers {
     if (known !== undefined) return known
     const servers = new ScopeServers({
       read: () => this.#declarations.read(scope),
+      running: () => this.#running(scope),
       make: declared => this.#make(scope, declared),
       logger: this.#options.logger,
     })
@@ -162,7 +195,7 @@ class Supervisor implements NestedServers {
     const { variables, logger } = this.#options
     return new NestedServer({
       ...{ scope, declared, gateway: this.#gateway, variables, logger },
-      admit: start => this.#capacity.admit(scope, start),
+      admit: (params, start) => this.#capacity.admit(params, start),
       parties: () => this.#scope(scope).parties,
       changed: () => {
         this.#desk.flush()

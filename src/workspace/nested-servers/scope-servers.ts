@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { NestedInfo } from '../../gateway/protocol.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { nearest } from '../../lib/suggest.ts'
@@ -9,6 +10,8 @@ import type { NestedStatus } from './port.ts'
 
 export interface ScopeOptions {
   read(): Promise<ScopeDeclarations>
+  /** What of the scope runs in the gateway, for whichever host. */
+  running(): Promise<readonly NestedInfo[]>
   make(declared: Declared): NestedServer
   logger: Logger
 }
@@ -87,6 +90,18 @@ export class ScopeServers {
     return fresh
   }
 
+  /** Joins what runs already, for an earlier host or another one: its state is known and what it says is heard from now on. */
+  async joinRunning(): Promise<void> {
+    const running = await this.#options.running()
+    const joining = running.map(({ name, hash, state }) => {
+      const server = this.#servers.get(name)
+      if (server === undefined || server.instance !== undefined || server.busy || !server.isStartedAs(hash)) return undefined
+      const joined = server.ensure().catch(() => {})
+      return state === 'ready' ? joined : undefined
+    })
+    await Promise.all(joining)
+  }
+
   find(name: string): NestedServer | undefined {
     return this.#servers.get(name)
   }
@@ -130,9 +145,11 @@ export class ScopeServers {
     const before = this.#servers
     this.#skipped = skipped
     this.#servers = new Map(servers.map(declared => [declared.declaration.name, this.#reuse(before, declared)]))
-    if (this.#loaded) for (const { name } of this.servers) if (before.get(name) !== this.#servers.get(name)) this.#fresh.add(name)
+    const isFirst = !this.#loaded
+    if (!isFirst) for (const { name } of this.servers) if (before.get(name) !== this.#servers.get(name)) this.#fresh.add(name)
     this.#loaded = true
     for (const server of before.values()) if (this.#servers.get(server.name) !== server) this.#end(server)
+    if (isFirst) await this.joinRunning()
     this.changed()
   }
 

@@ -45,6 +45,15 @@ export function startParams(scope: NestedScope, declared: Declared, sources: Var
   return { scope, name: declaration.name, hash, ...start, initialize: INITIALIZE, budgetMs }
 }
 
+/** The hash of what would be started; `undefined` where it can't be. */
+export function startHash(scope: NestedScope, declared: Declared, sources: VariableSources): string | undefined {
+  try {
+    return startParams(scope, declared, sources).hash
+  } catch {
+    return undefined
+  }
+}
+
 function forGateway({ command, args = [], env = {}, cwd, url = '', headers = {}, type }: ServerDeclaration): NestedDeclaration {
   if (command !== undefined) {
     return { type: 'stdio', command, args: withYes(command, args), env, ...(cwd === undefined ? {} : { cwd }) }

@@ -2,9 +2,10 @@
 export const READING_LIMITS = {
   /** Resident memory of a reader; it ends itself beyond. */
   memoryBytes: 200 * 1024 ** 2,
-  /** Processor time of a reader, and of one that draws pages; the same. */
+  /** Processor time of a reader; it ends itself beyond. */
   workMs: 4_500,
-  drawMs: 20_000,
+  /** Pages of a PDF in one answer, all together. */
+  pagesMs: 3_500,
   /** A reader that has not answered by then is ended; without the time in which it waits for the file. */
   answerMs: 30_000,
   /** Readers of one workspace at once. */

@@ -109,6 +109,8 @@ export interface AudioView extends About {
   kind: 'audio'
   mediaType: string
   data: Uint8Array
+  /** The size that its header tells, where the file is shorter. */
+  told?: number | undefined
 }
 
 /** A file of which only its type is told. */

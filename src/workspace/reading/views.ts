@@ -3,6 +3,7 @@ import type { WorkspaceLimits } from '../limits.ts'
 import type { ReaderJob, ReaderMessage } from './process/protocol.ts'
 import { READING_LIMITS } from './reading-limits.ts'
 import { shownImage } from './shown-image.ts'
+import { soundExtent } from './sound-extent.ts'
 import type { About, ArchiveView, AudioView, ImageView, NotebookView, PdfView } from './view.ts'
 
 const { imageEdge, pageEdge, imageFileBytes, notebookBytes, partImageBytes, archiveEntries } = READING_LIMITS
@@ -37,10 +38,11 @@ export interface PageRange {
   images: boolean
 }
 
-/** Pages of a PDF, as text or as images; those that were read stay where a later one is too much. */
+/** Pages of a PDF, as text or as images; those that were read stay where the next is too much. */
 export async function viewPdf(about: About, reading: Reading, range: PageRange): Promise<PdfView> {
   const bounds = { maxEdge: pageEdge, maxBytes: Math.min(partImageBytes, mediaBytes(reading)) }
-  const job = { kind: 'pdf', size: about.size, ...range, ...bounds, maxChars: reading.limits.readMaxBytes } as const
+  const most = { maxChars: reading.limits.readMaxBytes, maxMs: READING_LIMITS.pagesMs }
+  const job = { kind: 'pdf', size: about.size, ...range, ...bounds, ...most } as const
   let view: PdfView | undefined
   let next = 1
   try {
@@ -58,7 +60,9 @@ export async function viewPdf(about: About, reading: Reading, range: PageRange):
   } catch (thrown) {
     const { code, message } = toWorkspaceError(thrown)
     if (code !== 'too_large' || view === undefined) throw thrown
-    view.pages.push({ number: next, text: '', cut: 0, why: message })
+    // Alone it may be readable.
+    if (view.pages.length > 0) view.stopped = `together with the pages before ${message.replace(/^It /, 'it ')}`
+    else view.pages.push({ number: next, text: '', cut: 0, why: message })
   }
   if (view === undefined) throw endedEarly()
   return view
@@ -89,15 +93,17 @@ export async function viewArchive(about: About, reading: Reading, format: 'zip' 
   throw endedEarly()
 }
 
-/** A sound, as it is. */
+/** A sound, as it is, and whether it is cut. */
 export async function viewAudio(about: About, reading: Reading): Promise<AudioView> {
   expectAtMost(about, mediaBytes(reading), 'Cut out a part with Bash, e.g. with ffmpeg -ss 0 -t 60.')
-  return {
-    ...about,
-    kind: 'audio',
-    mediaType: about.mediaType ?? 'application/octet-stream',
-    data: await reading.bytes(about.size),
-  }
+  const data = Buffer.from(await reading.bytes(about.size))
+  const { start, end = 0 } = soundExtent(data)
+  if (start >= data.length)
+    throw new WorkspaceError('unsupported', 'It holds no sound: it ends with its header.', {
+      hint: 'It is cut, or was never written: get it again.',
+    })
+  const mediaType = about.mediaType ?? 'application/octet-stream'
+  return { ...about, kind: 'audio', mediaType, data, ...(end > data.length && { told: end }) }
 }
 
 function expectAtMost({ size }: About, most: number, hint: string): void {

@@ -157,12 +157,18 @@ describe.skipIf(MISSING !== '')(onStandIn('daytona: life of a workspace'), () =>
   test('says what it needs and what was found', async () => {
     const steps = async (options: object) => world.backend(options).probe()
     expect(await steps({})).toMatchObject([
-      { name: 'service', ok: true },
+      { name: 'configured', ok: true },
+      { name: 'reachable', ok: true },
+      { name: 'authorised', ok: true },
       { name: 'snapshot', ok: true },
     ])
-    expect(await steps({ apiKey: 'wrong' })).toMatchObject([{ ok: false, hint: expect.stringContaining('DAYTONA_API_KEY') }])
+    expect(await steps({ apiKey: 'wrong' })).toMatchObject([
+      {},
+      {},
+      { name: 'authorised', hint: expect.stringContaining('DAYTONA_API_KEY') },
+    ])
     expect(await steps({ apiKey: undefined })).toMatchObject([{ ok: false, hint: expect.stringContaining('DAYTONA_API_KEY') }])
-    const snapshot = async (name: string) => (await steps({ snapshot: name }))[1]
+    const snapshot = async (name: string) => (await steps({ snapshot: name }))[3]
     expect(await snapshot('atelier')).toMatchObject({ ok: true, detail: 'atelier' })
     expect(await snapshot('nowhere')).toMatchObject({ ok: false, hint: expect.stringContaining('daytona.snapshot') })
     expect(await snapshot('broken')).toMatchObject({ ok: false, detail: expect.stringContaining('error') })

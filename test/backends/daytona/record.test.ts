@@ -4,7 +4,7 @@ import { decodeLabel, encodeLabel, labelQuery, labelsOf, recordOf, sandboxName }
 
 const RECORD = {
   ...{ id: 'ws-a', name: 'mine', owner: { user: 'u', agent: 'a', session: 's' }, created: '2026-01-01T00:00:00.000Z' },
-  ...{ workdir: '/workspace', image: 'default', envNames: ['A', 'B'], ttlMs: 5_000, attempt: 'x' },
+  ...{ workdir: '/workspace', image: 'default', envNames: ['A', 'B'], ttlMs: 5_000, attempt: 'x', handedOut: true },
 }
 
 test('any text survives as printable ASCII, lone surrogates included', () => {

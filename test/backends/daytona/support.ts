@@ -6,7 +6,7 @@ import { Daytona, type Sandbox } from '@daytonaio/sdk'
 import { vi } from 'vitest'
 import type { Backend, EnvironmentSpec } from '../../../src/backends/backend.ts'
 import { createDaytonaBackend, type DaytonaBackendOptions } from '../../../src/backends/daytona/daytona.ts'
-import { toWorkspaceError, type WorkspaceError } from '../../../src/lib/errors.ts'
+import { toWorkspaceError } from '../../../src/lib/errors.ts'
 import { type Logger, silentLogger } from '../../../src/lib/log.ts'
 import { connectGateway } from '../../../src/link/connect.ts'
 import { DEFAULT_LIMITS, type WorkspaceLimits } from '../../../src/workspace/limits.ts'
@@ -14,12 +14,14 @@ import { openWorkspace, type Workspace } from '../../../src/workspace/workspace.
 import { startDaytona } from '../../stand-ins/daytona/daytona.ts'
 import type { PtyModes } from '../../stand-ins/daytona/pty.ts'
 import type { FaultModes, FaultRule } from '../../stand-ins/shared/faults.ts'
+import { OWNER } from '../support.ts'
+
+export { failure, OWNER, sh } from '../support.ts'
 
 // An engine is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
 
 const IMAGE = process.env.ATELIER_TEST_IMAGE ?? 'atelier-base:latest'
-export const OWNER = { user: 'u', agent: '', session: '' }
 
 /** Why no sandboxes can be made here; empty where they can. */
 export const MISSING = whatIsMissing()
@@ -102,19 +104,3 @@ export async function createWorld() {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
-
-/** Runs a command and gives its whole text. */
-export async function sh(workspace: Workspace, command: string, more: object = {}): Promise<string> {
-  const { output } = await workspace.shell.run({ session: 's', command, ...more })
-  return `${output.head}${output.tail}`.trim()
-}
-
-/** The error that a promise is rejected with. */
-export async function failure(promise: Promise<unknown>): Promise<WorkspaceError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail')
-    },
-    error => error as WorkspaceError,
-  )
-}

@@ -142,14 +142,17 @@ describe.skipIf(MISSING !== '')(onEngine('docker: life of a workspace'), () => {
   })
 
   test('cycles of create and close leave nothing behind', async () => {
-    const volumes = await world.volumes()
+    const volumes: string[] = []
     for (let cycle = 0; cycle < 20; cycle++) {
       const workspace = await world.open('ws-cycle')
       await sh(workspace, 'sleep 100 & echo started')
+      const { Mounts } = await (await world.container()).inspect()
+      volumes.push(...Mounts.flatMap(({ Name }) => Name ?? []))
       await workspace.close()
     }
     expect(await world.containers()).toEqual([])
-    expect(await world.volumes()).toEqual(volumes)
+    expect(volumes.length).toBeGreaterThanOrEqual(20)
+    expect((await world.volumes()).filter(name => volumes.includes(name))).toEqual([])
   }, 300_000)
 
   test('an ephemeral one is kept stopped at close, with its files, and goes when it is deleted', async () => {

@@ -8,18 +8,20 @@ import type { Backend, EnvironmentSpec } from '../../../src/backends/backend.ts'
 import { createDockerBackend, type DockerBackendOptions } from '../../../src/backends/docker/docker.ts'
 import { connectEngine } from '../../../src/backends/docker/engine.ts'
 import type { DockerVariables } from '../../../src/backends/docker/settings.ts'
-import { toWorkspaceError, type WorkspaceError } from '../../../src/lib/errors.ts'
+import { toWorkspaceError } from '../../../src/lib/errors.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
 import { gatewayBoot } from '../../../src/link/boot.ts'
 import { DEFAULT_LIMITS, type WorkspaceLimits } from '../../../src/workspace/limits.ts'
 import { openWorkspace, type Workspace, type WorkspaceOptions } from '../../../src/workspace/workspace.ts'
+import { OWNER } from '../support.ts'
+
+export { failure, OWNER, sh } from '../support.ts'
 
 // An engine is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
 
 export const IMAGE = process.env.ATELIER_TEST_IMAGE ?? 'atelier-base:latest'
 export const ENV = process.env as DockerVariables
-export const OWNER = { user: 'u', agent: '', session: '' }
 
 /** Why nothing can be tried on a real engine here; empty where it can. */
 export const MISSING = await whatIsMissing()
@@ -83,8 +85,12 @@ export async function createWorld() {
       if (found === undefined) throw new Error('there is no container')
       return docker.getContainer(found.Id)
     },
-    /** Names of all volumes of the engine. */
-    volumes: async () => ((await docker.listVolumes()).Volumes ?? []).map(volume => volume.Name).sort(),
+    /** Names of the engine's volumes that no container has, but for those of other data directories. */
+    volumes: async () =>
+      ((await docker.listVolumes({ filters: { dangling: ['true'] } })).Volumes ?? [])
+        .filter(({ Labels }) => (Labels?.['atelier.data-dir'] ?? dataDir) === dataDir)
+        .map(({ Name }) => Name)
+        .sort(),
     async clear() {
       for (const { Id } of await world.containers())
         await docker
@@ -101,19 +107,3 @@ export async function createWorld() {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
-
-/** Runs a command and gives its whole text. */
-export async function sh(workspace: Workspace, command: string, more: object = {}): Promise<string> {
-  const { output } = await workspace.shell.run({ session: 's', command, ...more })
-  return `${output.head}${output.tail}`.trim()
-}
-
-/** The error that a promise is rejected with. */
-export async function failure(promise: Promise<unknown>): Promise<WorkspaceError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail')
-    },
-    error => error as WorkspaceError,
-  )
-}

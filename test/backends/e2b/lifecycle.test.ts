@@ -133,7 +133,7 @@ describe.skipIf(MISSING !== '')(onStandIn('e2b: life of a workspace'), () => {
     })
     const wrong = world.backend({ apiKey: 'e2b_wrong' })
     expect(await failure(wrong.find('ws-key'))).toMatchObject({ code: 'unauthenticated' })
-    expect(await wrong.probe()).toMatchObject([{ ok: true }, { name: 'service', ok: false }])
+    expect(await wrong.probe()).toMatchObject([{ ok: true }, { ok: true }, { name: 'authorised', ok: false }])
     expect((await world.backend().probe()).every(({ ok }) => ok)).toBe(true)
   })
 

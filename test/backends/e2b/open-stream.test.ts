@@ -1,26 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InputChoice } from '../../../src/backends/e2b/input.ts'
+import { InputChoice } from '../../../src/backends/e2b/input-choice.ts'
 import { openStream } from '../../../src/backends/e2b/open-stream.ts'
-import { connectSdk, type Sandbox, type Sandboxes } from '../../../src/backends/e2b/sdk.ts'
+import { connectSdk, type Sandbox, type Sdk } from '../../../src/backends/e2b/sdk.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
 import { createWorld, MISSING, onStandIn, type World } from './support.ts'
 
 describe.skipIf(MISSING !== '')(onStandIn('e2b: a stream to a process'), () => {
   let world: World
-  let sandboxes: Sandboxes
+  let sdk: Sdk
   let sandbox: Sandbox
 
   beforeAll(async () => {
     world = await createWorld()
-    sandboxes = await connectSdk(world.account)
-    sandbox = await sandboxes.create('base', { timeoutMs: 600_000 })
+    sdk = await connectSdk(world.account)
+    sandbox = await sdk.sandboxes.create('base', { timeoutMs: 600_000 })
   })
   afterAll(() => world?.remove())
 
-  const open = (streams: InputChoice['streams'], argv: readonly string[], signal?: AbortSignal) => {
-    const context = { sandboxes, settings: world.account, logger: silentLogger, input: { streams } }
+  const open = (streams: 'untried' | 'no', argv: readonly string[], signal?: AbortSignal) => {
+    const input = new InputChoice()
+    if (streams === 'no') input.failed('refused')
+    const context = { ...sdk, settings: world.account, logger: silentLogger, input }
     return openStream({ ...context, reported: new Set(), settleMs: 0 }, sandbox, argv, { signal })
   }
 

@@ -6,19 +6,21 @@ import { Sandbox } from 'e2b'
 import { vi } from 'vitest'
 import type { Backend, EnvironmentSpec } from '../../../src/backends/backend.ts'
 import { createE2bBackend, type E2bBackendOptions } from '../../../src/backends/e2b/e2b.ts'
-import { toWorkspaceError, type WorkspaceError } from '../../../src/lib/errors.ts'
+import { toWorkspaceError } from '../../../src/lib/errors.ts'
 import { type Logger, silentLogger } from '../../../src/lib/log.ts'
 import { connectGateway } from '../../../src/link/connect.ts'
 import { DEFAULT_LIMITS, type WorkspaceLimits } from '../../../src/workspace/limits.ts'
 import { openWorkspace, type Workspace } from '../../../src/workspace/workspace.ts'
 import { startE2b } from '../../stand-ins/e2b/e2b.ts'
 import type { FaultRule } from '../../stand-ins/shared/faults.ts'
+import { OWNER } from '../support.ts'
+
+export { failure, OWNER, sh } from '../support.ts'
 
 // An engine is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
 
 const IMAGE = process.env.ATELIER_TEST_IMAGE ?? 'atelier-base:latest'
-export const OWNER = { user: 'u', agent: '', session: '' }
 /** Short, where no other host is near. */
 const SETTLE_MS = 50
 
@@ -66,7 +68,7 @@ export async function createWorld() {
     })
   }
   return {
-    ...{ account, url, backend, spec, open, warnings },
+    ...{ base, script: join(base, 'gateway.mjs'), account, url, backend, spec, open, warnings },
     /** Makes the stand-in misbehave. */
     fault: (rule: FaultRule) => standIn.faults.add(rule),
     get faults() {
@@ -96,19 +98,3 @@ export async function createWorld() {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
-
-/** Runs a command and gives its whole text. */
-export async function sh(workspace: Workspace, command: string, more: object = {}): Promise<string> {
-  const { output } = await workspace.shell.run({ session: 's', command, ...more })
-  return `${output.head}${output.tail}`.trim()
-}
-
-/** The error that a promise is rejected with. */
-export async function failure(promise: Promise<unknown>): Promise<WorkspaceError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail')
-    },
-    error => error as WorkspaceError,
-  )
-}

@@ -154,17 +154,19 @@ describe.skipIf(MISSING !== '')(onCluster('kubernetes: what does not start'), ()
       expect(error.hint).toContain('deploy/rbac.yaml')
       expect((await failure(world.backend({ kubeconfig: bare.kubeconfig }).find('ws-rights'))).code).toBe('permission_denied')
       expect(await world.backend({ kubeconfig: bare.kubeconfig }).probe()).toMatchObject([
-        { name: 'kubeconfig', ok: true },
-        { name: 'pods', ok: false },
+        { name: 'configured', ok: true },
+        { name: 'reachable', ok: true },
+        { name: 'authorised', ok: false },
       ])
     } finally {
       bare.remove()
     }
     const steps = await world.backend().probe()
     expect(steps.map(({ name, ok }) => [name, ok])).toEqual([
-      ['kubeconfig', true],
-      ['pods', true],
-      ['volumes', true],
+      ['configured', true],
+      ['reachable', true],
+      ['authorised', true],
+      ['rights', true],
       ['image', true],
     ])
   })

@@ -7,18 +7,19 @@ import { vi } from 'vitest'
 import type { Backend, EnvironmentSpec } from '../../../src/backends/backend.ts'
 import { createKubernetesBackend, type KubernetesBackendOptions } from '../../../src/backends/kubernetes/kubernetes.ts'
 import { resourceName } from '../../../src/backends/kubernetes/names.ts'
-import type { WorkspaceError } from '../../../src/lib/errors.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
 import { gatewayBoot } from '../../../src/link/boot.ts'
 import { DEFAULT_LIMITS, type WorkspaceLimits } from '../../../src/workspace/limits.ts'
 import { openWorkspace, type Workspace, type WorkspaceOptions } from '../../../src/workspace/workspace.ts'
 import { CLUSTER_IMAGE, clusterMissing, createClusterSpace } from '../../support/cluster.ts'
+import { OWNER } from '../support.ts'
+
+export { failure, OWNER, sh } from '../support.ts'
 
 // A cluster is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 export const IMAGE = CLUSTER_IMAGE
-export const OWNER = { user: 'u', agent: '', session: '' }
 /** Why nothing can be tried on a real cluster here; empty where it can. */
 export const MISSING = clusterMissing()
 /** Title of a suite on a real cluster, with the reason where it is skipped. */
@@ -76,19 +77,3 @@ export function createWorld() {
 }
 
 export type World = ReturnType<typeof createWorld>
-
-/** Runs a command and gives its whole text. */
-export async function sh(workspace: Workspace, command: string, more: object = {}): Promise<string> {
-  const { output } = await workspace.shell.run({ session: 's', command, ...more })
-  return `${output.head}${output.tail}`.trim()
-}
-
-/** The error that a promise is rejected with. */
-export async function failure(promise: Promise<unknown>): Promise<WorkspaceError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail')
-    },
-    error => error as WorkspaceError,
-  )
-}

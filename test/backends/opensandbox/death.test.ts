@@ -27,18 +27,6 @@ describe.skipIf(MISSING !== undefined)(onServer('opensandbox: what happens behin
     await workspace.close()
   })
 
-  test('a sandbox that was removed: the call in flight fails with the reason, the next one has a new one', async () => {
-    const workspace = await world.open('ws-expired')
-    await sh(workspace, 'true')
-    const call = failure(sh(workspace, 'sleep 600', { timeoutMs: 600_000 }))
-    await new Promise(resolve => setTimeout(resolve, 1_000))
-    await behind('expire', workspace)
-    expect(await call).toMatchObject({ code: 'environment_gone', message: expect.stringContaining('was removed') })
-    expect(await sh(workspace, 'echo again')).toBe('again')
-    expect(workspace.takeNotices().join('\n')).toMatch(/made again/)
-    await workspace.close()
-  })
-
   test.skipIf(IS_GIVEN)('a sandbox whose container was killed is left as it is, another one is made', async () => {
     const workspace = await world.open('ws-failed')
     await sh(workspace, 'true')

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EnvironmentInfo } from '../../../src/backends/backend.ts'
+import { later } from '../../support/clock.ts'
+import { leftovers } from '../../support/leftovers.ts'
 import { createWorld, failure, IMAGE, IS_GIVEN, inContainer, MISSING, OWNER, onServer, sh, type World } from './support.ts'
 
 describe.skipIf(MISSING !== undefined)(onServer('opensandbox: life of a workspace'), () => {
@@ -100,29 +102,55 @@ describe.skipIf(MISSING !== undefined)(onServer('opensandbox: life of a workspac
     await later.close()
   })
 
-  test('a long unused sandbox is paused by the next host, a fresh one is not, and nothing is removed', async () => {
-    const backend = world.backend({ ttlMs: 1_500 })
-    const left = await backend.provision(world.spec('ws-left'))
-    await new Promise(resolve => setTimeout(resolve, 2_000))
+  test('what is left: a long unused sandbox is paused, one that nobody was given is removed, and no other is touched', async () => {
+    const left = await world.backend({ ttlMs: 1_200_000 }).provision(world.spec('ws-left'))
     const used = await world.backend().provision(world.spec('ws-used'))
+    world.front.faults.add({ match: 'PATCH ', status: 403, times: 99 })
+    world.front.faults.add({ match: 'DELETE ', status: 403, times: 99 })
+    await failure(world.backend().provision(world.spec('ws-half')))
+    world.front.faults.clear()
+    const names = [left.info.incarnation, used.info.incarnation]
+    const half = (await world.sandboxes()).find(id => !names.includes(id))
     const stateOf = async (id: string | undefined) =>
       ((await world.ask('GET', `/sandboxes/${id}`)) as { status: { state: string } }).status.state
-    const gone = []
-    for await (const leftover of world.backend().prune?.({ dryRun: false }) ?? []) gone.push(leftover)
-    expect(gone).toEqual([])
+
+    const paused = {
+      kind: 'sandbox',
+      name: left.info.incarnation,
+      action: 'suspend',
+      reason: expect.stringContaining('its files stay'),
+    }
+    const removed = { kind: 'sandbox', name: half, action: 'remove', reason: expect.stringContaining('nobody was given it') }
+    expect(await leftovers(world.backend(), { dryRun: false })).toEqual([])
+    const halfAnHour = 1_800_000
+    const would = await later(halfAnHour, () => leftovers(world.backend(), { dryRun: true }))
+    expect(would).toHaveLength(2)
+    expect(would).toEqual(expect.arrayContaining([paused, removed]))
+    expect(await stateOf(left.info.incarnation)).toBe('Running')
+    expect(await later(halfAnHour, () => leftovers(world.backend(), { dryRun: false }))).toHaveLength(2)
     expect(await stateOf(left.info.incarnation)).toBe('Paused')
     expect(await stateOf(used.info.incarnation)).toBe('Running')
+    expect(await world.sandboxes()).not.toContain(half)
+
+    await world.backend().remove?.({ id: 'ws-left', owner: { ...OWNER, user: 'else' } })
+    expect(await stateOf(left.info.incarnation)).toBe('Paused')
+    await world.backend().remove?.(left.info)
+    expect(await world.sandboxes()).toEqual([used.info.incarnation])
   })
 
   test('the probe says whether server and key are right', async () => {
     expect(await world.backend().probe()).toMatchObject([
-      { name: 'server', ok: true },
-      { name: 'sandboxes', ok: true },
+      { name: 'configured', ok: true },
+      { name: 'reachable', ok: true },
+      { name: 'authorised', ok: true },
+      { name: 'image', ok: true },
     ])
     expect(await world.backend({ apiKey: 'wrong' }).probe()).toMatchObject([
-      { name: 'server', ok: false, hint: expect.stringContaining('OPEN_SANDBOX_API_KEY') },
+      { ok: true },
+      { name: 'reachable', ok: true },
+      { name: 'authorised', ok: false, hint: expect.stringContaining('OPEN_SANDBOX_API_KEY') },
     ])
-    const [step] = await world.backend({ domain: '127.0.0.1:9' }).probe()
+    const [, step] = await world.backend({ domain: '127.0.0.1:9' }).probe()
     expect(step).toMatchObject({ ok: false, hint: expect.stringContaining('opensandbox.domain') })
   })
 })

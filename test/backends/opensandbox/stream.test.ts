@@ -33,7 +33,7 @@ describe('opensandbox: streams into a sandbox', () => {
     execd = spawn(process.execPath, [join(folder, 'execd.cjs')], { env, stdio: ['ignore', 'ignore', 'inherit'] })
     place = { url: `http://127.0.0.1:${port}`, headers: {} }
     const settings = { domain: '127.0.0.1:9' }
-    context = { sdk: await connectSdk(settings), settings, logger: silentLogger, reported: new Set(), settleMs: 0 }
+    context = { sdk: await connectSdk(settings), settings, logger: silentLogger, reported: new Set(), settleMs: 0, leftMs: 0 }
     await answers(place.url)
   })
   afterAll(async () => {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import type { Backend, EnvironmentSpec } from '../../../src/backends/backend.ts'
 import { createOpenSandboxBackend, type OpenSandboxBackendOptions } from '../../../src/backends/opensandbox/opensandbox.ts'
-import { toWorkspaceError, type WorkspaceError } from '../../../src/lib/errors.ts'
 import { type Logger, silentLogger } from '../../../src/lib/log.ts'
 import { connectGateway } from '../../../src/link/connect.ts'
 import { DEFAULT_LIMITS, type WorkspaceLimits } from '../../../src/workspace/limits.ts'
@@ -15,12 +14,14 @@ import { BASE_IMAGE, whatIsMissing } from '../../stand-ins/opensandbox/available
 import { type Front, startFront } from '../../stand-ins/opensandbox/front.ts'
 import { makeExecdImage } from '../../stand-ins/opensandbox/image.ts'
 import { type OpenSandboxServer, removeSandboxes, startServer } from '../../stand-ins/opensandbox/server.ts'
+import { OWNER } from '../support.ts'
+
+export { failure, OWNER, sh } from '../support.ts'
 
 // An engine is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 export const IMAGE = BASE_IMAGE
-export const OWNER = { user: 'u', agent: '', session: '' }
 /** A server that is there already, `host:port`; what takes hold of its containers, or ends it, is left out there. */
 const GIVEN = process.env.OPEN_SANDBOX_DOMAIN
 export const IS_GIVEN = GIVEN !== undefined
@@ -115,22 +116,6 @@ async function serverIn(dir: string): Promise<OpenSandboxServer> {
   if (GIVEN !== undefined) return { domain: GIVEN, apiKey: process.env.OPEN_SANDBOX_API_KEY ?? '', pid: 0, async stop() {} }
   makeExecdImage(IMAGE)
   return startServer({ dir })
-}
-
-/** Runs a command and gives its whole text. */
-export async function sh(workspace: Workspace, command: string, more: object = {}): Promise<string> {
-  const { output } = await workspace.shell.run({ session: 's', command, ...more })
-  return `${output.head}${output.tail}`.trim()
-}
-
-/** The error of something that must fail. */
-export async function failure(promise: Promise<unknown>): Promise<WorkspaceError> {
-  try {
-    await promise
-  } catch (error) {
-    return toWorkspaceError(error)
-  }
-  throw new Error('it did not fail')
 }
 
 /** What a logger was told, as text. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteLines } from '../../../src/gateway/nested/byte-lines.ts'
-import { answerId, readMessages } from '../../../src/gateway/nested/read-messages.ts'
+import { readEnds, readMessages } from '../../../src/gateway/nested/read-messages.ts'
 import { TextRing } from '../../../src/gateway/nested/text-ring.ts'
 
 function collect(maxBytes: number) {
@@ -40,7 +40,7 @@ describe('lines of bytes', () => {
     expect(lines).toEqual(['next', 'last'])
     expect(overlong).toHaveLength(1)
     expect(overlong[0]).toMatchObject({ bytes: 10_037 })
-    expect(answerId(overlong[0]?.head ?? '', overlong[0]?.tail ?? '')).toBe(17)
+    expect(readEnds(overlong[0]?.head ?? '', overlong[0]?.tail ?? '')).toEqual({ kind: 'answer', id: 17 })
   })
 
   it('takes 30 MB in small pieces in no more than linear time', () => {
@@ -62,11 +62,19 @@ describe('messages in a line', () => {
       expect(readMessages(noise), noise).toEqual([])
   })
 
-  it('have an id to be found at either end', () => {
-    expect(answerId('{"id":"3","result":{', '')).toBeUndefined()
-    expect(answerId('{"id":3,"result":{', '')).toBe(3)
-    expect(answerId('{"result":{', '},"id":4,"jsonrpc":"2.0"}')).toBe(4)
-    expect(answerId('{"jsonrpc":"2.0","id":3,"method":"x","params":{', '}')).toBeUndefined()
+  it.each([
+    ['{"id":"3","result":{', '', { kind: 'answer', id: '3' }],
+    ['{"id":3,"result":{"method":"x"', '', { kind: 'answer', id: 3 }],
+    ['{"result":{"params":', '},"id":4,"jsonrpc":"2.0"}', { kind: 'answer', id: 4 }],
+    ['{"result":{"text":"', '"}}', { kind: 'answer' }],
+    ['{"jsonrpc":"2.0","id":3,"method":"x","params":{', '}}', { kind: 'request', id: 3 }],
+    ['{"jsonrpc":"2.0","method":"x","id":"a","params":{', '}}', { kind: 'request', id: 'a' }],
+    ['{"method":"x","params":{"id":9,', '"}},"jsonrpc":"2.0","id":5}', { kind: 'request', id: 5 }],
+    ['{"method":"x","params":{', '"id":9}},"jsonrpc":"2.0"}', { kind: 'notification' }],
+    ['{"jsonrpc":"2.0","params":{', '},"method":"x"}', { kind: 'notification' }],
+    ['no message', 'at all', { kind: 'answer' }],
+  ])('are known by their two ends: %s … %s', (head, tail, known) => {
+    expect(readEnds(head, tail)).toEqual(known)
   })
 })
 

@@ -37,6 +37,19 @@ describe('the map of requests', () => {
     )
   })
 
+  it('tells a call from what is read in the background after it', () => {
+    const map = new RequestMap<string>()
+    const open = (party: string, method: string) => map.open(party, { ...request(1), method })
+    const list = open('a', 'tools/list')
+    expect(map.latestCall?.party).toBe('a')
+    const call = open('b', 'tools/call')
+    for (const method of ['resources/templates/list', 'prompts/list', 'logging/setLevel']) open('a', method)
+    expect(map.latestCall).toBe(call)
+    map.drop(list.id)
+    map.drop(call.id)
+    expect(map.latestCall?.method).toBe('logging/setLevel')
+  })
+
   it('changes nothing of a message but id and token', () => {
     const map = new RequestMap<string>()
     const params = { name: 'x', arguments: { _meta: { progressToken: 'inner' } }, _meta: { z: 1, progressToken: 't', a: 2 } }

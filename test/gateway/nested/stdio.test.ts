@@ -210,6 +210,16 @@ describe('nested servers on stdio', () => {
     expect(await host.callTool(server, 'echo', { value: 'still here' })).toBe('still here')
   }, 60_000)
 
+  it('drops news that are too long, and answers a question that is, with no harm to the call in flight', async () => {
+    const { server } = await host.start({ n: 'large words' })
+    const large = { bytes: 40_000_000 }
+    expect(await host.callTool(server, 'tell', { method: 'notifications/large', ...large })).toBe('told')
+    expect(await host.callTool(server, 'ask', { method: 'sampling/createMessage', ...large })).toMatch(/more than a link carries/)
+    expect(host.told('notifications/large')).toEqual([])
+    const { servers } = await host.client.call('nested.list', {})
+    expect(servers.find(each => each.server === server)?.stderrTail).toMatch(/message of 40000\d+ bytes/)
+  }, 60_000)
+
   it('ends the whole tree, however stubborn', async () => {
     const { server, pid } = await host.start({ stubborn: true, child: true })
     const { env } = JSON.parse(await host.callTool(server, 'environment'))

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, type watch, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LinkPort } from '../../../src/gateway/dispatch.ts'
@@ -17,13 +17,15 @@ afterEach(() => {
 async function bench(options: Partial<WatchServiceOptions> = {}) {
   const workdir = await freshDirectory()
   const told = new Map<string, number>()
+  const notices: string[] = []
   const link = { attached: true, backlog: 0, gone: false }
   const port = (): LinkPort => ({
     attached: link.attached,
     backlog: link.backlog,
-    tell: (_name, params) => {
-      const { watch: id } = params as { watch: string }
-      told.set(id, (told.get(id) ?? 0) + 1)
+    tell: (name, params) => {
+      const { watch: id, notice } = params as { watch: string; notice?: string }
+      if (name === 'watch.polled') notices.push(String(notice))
+      else told.set(id, (told.get(id) ?? 0) + 1)
     },
   })
   const find = (): LinkPort | undefined => (link.gone ? undefined : port())
@@ -33,6 +35,7 @@ async function bench(options: Partial<WatchServiceOptions> = {}) {
     workdir,
     service,
     link,
+    notices,
     told: (id: string) => told.get(id) ?? 0,
     at: (name: string) => join(workdir, name),
     start: (path: string, id = path) => service.handlers['watch.start']({ path, watch: id }, callContext()),
@@ -156,6 +159,37 @@ describe('watches', () => {
     const news = heard('a.txt')
     appendFileSync(at('a.txt'), 'two')
     await news
+  })
+
+  it('says so once where the system refuses later, and again after events came back', async () => {
+    let code: string | undefined
+    const sometimes = ((...args: Parameters<typeof watch>) =>
+      code === undefined ? watch(...args) : refusing(code)(...args)) as typeof watch
+    const { start, heard, notices, at } = await bench({ folders: { watch: sometimes } })
+    const replace = (text: string) => {
+      rmSync(at('sub'), { recursive: true, force: true })
+      mkdirSync(at('sub'))
+      writeFileSync(at('sub/a.txt'), text)
+    }
+    replace('one')
+    expect((await start('sub/a.txt', 'w')).mode).toBe('events')
+    const change = async (text: string) => {
+      const news = heard('w')
+      replace(text)
+      await news
+    }
+    code = 'ENOSPC'
+    await change('two')
+    await until(() => notices.length === 1, 'the notice', 5_000)
+    expect(notices[0]).toMatch(/sub\/a\.txt is looked at every second.*max_user_watches/)
+    await change('three, polled')
+    code = undefined
+    await change('four, watched again')
+    await until(async () => (await start('sub/a.txt', 'other')).mode === 'events', 'events come again', 5_000)
+    code = 'EMFILE'
+    await change('five')
+    await until(() => notices.length >= 2, 'the second notice', 5_000)
+    expect(notices[1]).toContain('max_user_instances')
   })
 
   it('polls beyond its own limit of folders', async () => {

@@ -25,7 +25,8 @@ function setUp(capabilities: Record<string, unknown> = {}, played: { view?: Nest
       return { servers, ready: async () => {}, refresh: async () => [], ensure: async () => {}, send, close: () => {} }
     },
   }
-  const found = (played.skills ?? []).map(name => ({ name, description: 'd', dir: `/s/${name}`, body: `do ${name}` }))
+  const place = (name: string) => ({ dir: `/s/${name}`, body: `do ${name}`, frontmatter: {} })
+  const found = (played.skills ?? []).map(name => ({ name, description: 'd', ...place(name) }))
   const skills = { list: async () => ({ skills: found, skipped: [] }), load: async () => found[0] }
   const workspace = fakeWorkspace({ id: 'w', nested: nested as never, skills: skills as never })
   const release = (): void => {}

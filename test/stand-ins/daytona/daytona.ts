@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Faults } from '../shared/faults.ts'
 import type { StandIn, StandInOptions } from '../shared/main.ts'
 import { Sandboxes } from '../shared/sandboxes.ts'
-import { bodyOf, type Request, type RunningStandIn, sendJson, serve } from '../shared/server.ts'
+import { bodyOf, type Request, sendJson, serve } from '../shared/server.ts'
 import { type Api, answerApi } from './api.ts'
 import { Life } from './life.ts'
 import { Terminals } from './pty.ts'
@@ -30,14 +30,13 @@ export async function startDaytona(options: StandInOptions): Promise<StandIn & {
   const terminals = new Terminals(sandboxes, faults)
   life.onInterrupted = id => terminals.interrupt(id)
   const toolbox: Toolbox = { life, sandboxes, terminals }
-  let running: RunningStandIn | undefined
-  const api: Api = { life, faults, url: () => running?.url ?? '' }
+  const api = { life, faults }
   const byId = (id: string) => sandboxes.get(id) as NonNullable<ReturnType<typeof sandboxes.get>>
   const done = async (begin: () => void): Promise<void> => {
     begin()
     await life.settled()
   }
-  running = await serve(
+  const running = await serve(
     {
       faults,
       deeds: {
@@ -73,7 +72,7 @@ export async function startDaytona(options: StandInOptions): Promise<StandIn & {
 }
 
 interface Parts {
-  api: Api
+  api: Omit<Api, 'url'>
   toolbox: Toolbox
   accounts: Accounts
 }
@@ -87,7 +86,9 @@ async function answer({ api, toolbox, accounts }: Parts, request: Request, respo
     }
     const account = accountOf(request.message)
     if (account === undefined) throw new Refusal(401, 'Unauthorized')
-    if (part === 'api') await answerApi(api, account, request, response)
+    // The toolbox is where the client sees this service.
+    const url = () => `http://${request.message.headers.host}`
+    if (part === 'api') await answerApi({ ...api, url }, account, request, response)
     else if (part === 'toolbox') await answerToolbox(toolbox, { sandbox: api.life.get(account, ref), request, response })
     else throw new Refusal(404, `Cannot ${request.method} ${request.path}`)
   } catch (error) {

@@ -31,11 +31,21 @@ export async function answerApi(api: Api, request: Request, response: ServerResp
   const account = request.message.headers['x-api-key']
   if (typeof account !== 'string' || account === WRONG_KEY)
     return fail(response, 401, 'cannot get the team for the given API key')
+  const alias = ALIAS.exec(`${request.method} ${request.path}`)?.[1]
+  if (alias !== undefined) return answerAlias(api, decodeURIComponent(alias), response)
   const [route, id] = routeOf(request)
   const handler = ROUTES[route]
   if (handler === undefined) return fail(response, 404, `no route ${route}`)
   if (id !== '' && !isThere(api.sandboxes.get(id), account)) return fail(response, 404, `sandbox "${id}" doesn't exist`)
   await handler(api, { account, id, request, response })
+}
+
+/** Whether there is a template of that name. */
+const ALIAS = /^GET \/templates\/aliases\/([^/]+)$/
+
+function answerAlias({ life }: Api, alias: string, response: ServerResponse): void {
+  if (life.knows(alias)) sendJson(response, 200, { templateID: alias, public: true })
+  else fail(response, 404, `template alias "${alias}" not found`)
 }
 
 function isThere(sandbox: Sandbox | undefined, account: string): boolean {

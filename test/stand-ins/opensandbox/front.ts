@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createConnection } from 'node:net'
 import { promisify } from 'node:util'
 import { Faults } from '../shared/faults.ts'
+import { pass, relay } from '../shared/pass.ts'
 import { bodyOf, type Request, type RunningStandIn, sendJson, serve } from '../shared/server.ts'
-import { pass, relay, type Target } from './pass.ts'
 import type { OpenSandboxServer } from './server.ts'
 
 /** Below it, a sandbox's own port is reached through the front: `/direct/HOST:PORT/rest`. */
@@ -42,9 +43,16 @@ export async function startFront(server: Pick<OpenSandboxServer, 'domain' | 'api
         if (method === 'POST' && path === SANDBOXES) return create(here, request, response)
         if (/\/endpoints\/\d+$/.test(path)) return endpoint(here, request, response)
         if (accountOf(message) !== undefined) message.headers[KEY] = server.apiKey
-        await pass(targetOf(message, server.domain), message, response)
+        const { host, path: onward } = targetOf(message, server.domain)
+        const [hostname, port] = host.split(':')
+        const headers = { ...message.headers, host }
+        await pass(httpRequest({ hostname, port, path: onward, method, headers, agent: false }), message, response)
       },
-      upgrade: async ({ message }, socket, head) => relay(targetOf(message, server.domain), message, { socket, head }),
+      async upgrade({ message }, socket, head) {
+        const { host, path } = targetOf(message, server.domain)
+        const [hostname, port] = host.split(':')
+        relay(createConnection({ host: hostname, port: Number(port) }), message, { socket, head, host, path })
+      },
       deeds: {
         pause: id => tell('POST', `${id}/pause`),
         resume: id => tell('POST', `${id}/resume`),
@@ -88,7 +96,8 @@ function volumesFor({ mounts }: Here, account: string, metadata: Record<string, 
   }))
 }
 
-function targetOf({ url = '/' }: IncomingMessage, server: string): Target {
+/** Where a request goes on to; `host` with its port. */
+function targetOf({ url = '/' }: IncomingMessage, server: string): { host: string; path: string } {
   const [, host, path] = DIRECT.exec(url) ?? []
   return host === undefined || path === undefined ? { host: server, path: url } : { host: decodeURIComponent(host), path }
 }
@@ -137,12 +146,16 @@ async function create(here: Here, request: Request, response: ServerResponse): P
   sendJson(response, status, json)
 }
 
-/** Where a sandbox's port is reached: through the front. */
+/** Where a sandbox's port is reached: through the front, at the address at which the client sees it. */
 async function endpoint(here: Here, request: Request, response: ServerResponse): Promise<void> {
   const { status, json } = await ask(here, request)
   if (typeof json.endpoint !== 'string') return sendJson(response, status, json)
   const proxied = json.endpoint.includes('/sandboxes/')
   const [host = '', ...path] = json.endpoint.split('/')
-  const through = [here.domain, ...(proxied ? [] : ['direct', encodeURIComponent(host)]), ...path].join('/')
+  const through = [
+    request.message.headers.host ?? here.domain,
+    ...(proxied ? [] : ['direct', encodeURIComponent(host)]),
+    ...path,
+  ].join('/')
   sendJson(response, status, { ...json, endpoint: through })
 }

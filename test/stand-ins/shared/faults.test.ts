@@ -15,6 +15,7 @@ beforeEach(async () => {
     deeds: { pause: async id => void effects.push(`pause ${id}`) },
     async answer({ method, path }, response) {
       effects.push(`${method} ${path}`)
+      if (path === '/silent') return void response.writeHead(200).write('x')
       if (path !== '/long') return sendJson(response, 200, { fine: true })
       response.writeHead(200)
       for (let left = 20; left > 0; left -= 1) {
@@ -88,6 +89,19 @@ test('a stream is cut after so many bytes or so long, or goes silent and stays',
   expect(silent.ended).toBe(false)
   expect(silent.bytes).toBeGreaterThan(0)
   expect(silent.bytes).toBeLessThan(20_000)
+})
+
+test('a connection is cut when nothing moves on it for too long, and when it is struck', async () => {
+  await set({ match: 'long', idleCutMs: 100 })
+  expect(await arrives('/long')).toMatchObject({ ended: true })
+  await set({ match: 'silent', idleCutMs: 100 })
+  expect(await arrives('/silent')).toMatchObject({ bytes: 1, broken: true })
+  await set({ match: 'silent', onStrike: 'reset' })
+  const struck = arrives('/silent')
+  await new Promise(resolve => setTimeout(resolve, 100))
+  await fetch(`${server.url}/__faults/strike`, { method: 'POST' })
+  expect(await struck).toMatchObject({ bytes: 1, broken: true })
+  expect(faults.struck).toBe(2)
 })
 
 test('modes, deeds and what is left are set and shown at the control endpoints', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** What the next requests that match shall meet. Several of the parts may be set; all times are ms. */
@@ -25,6 +26,10 @@ export interface FaultRule {
   resetAfterMs?: number
   /** From then on nothing more is sent, and the connection stays open. */
   muteAfterMs?: number
+  /** The connection is reset once nothing went over it, either way, for so long. */
+  idleCutMs?: number
+  /** The connection is reset, or nothing more is sent on it, when `strike` is called. */
+  onStrike?: 'reset' | 'mute'
 }
 
 /** Whole behaviours that stay until they are changed. */
@@ -46,6 +51,9 @@ interface Live extends FaultRule {
 export class Faults {
   #rules: Live[] = []
   modes: FaultModes = {}
+  /** How many connections were cut or silenced in their midst so far. */
+  struck = 0
+  #waiting = new Set<() => void>()
   readonly #errorAnswer: ErrorAnswer
 
   constructor(errorAnswer: ErrorAnswer = (code, message) => ({ code, message })) {
@@ -59,6 +67,12 @@ export class Faults {
   clear(): void {
     this.#rules = []
     this.modes = {}
+  }
+
+  /** Strikes the connections whose rule waits for it. */
+  strike(): void {
+    for (const each of this.#waiting) each()
+    this.#waiting.clear()
   }
 
   list(): readonly FaultRule[] {
@@ -81,7 +95,7 @@ export class Faults {
     if (rule === undefined) return true
     if (rule.latencyMs !== undefined) await new Promise(resolve => setTimeout(resolve, rule.latencyMs))
     if (rule.reset) {
-      request.socket.resetAndDestroy()
+      reset(request.socket)
       return false
     }
     if (rule.status !== undefined) {
@@ -90,7 +104,8 @@ export class Faults {
       response.end(JSON.stringify(this.#errorAnswer(rule.status, rule.message ?? `fault ${rule.status}`)))
       return false
     }
-    spoil(response, rule)
+    this.#spoil(() => response.socket, response as unknown as Writing, rule)
+    if (rule.loseAnswer) loseAnswer(response)
     return true
   }
 
@@ -100,16 +115,48 @@ export class Faults {
     if (rule === undefined) return true
     if (rule.latencyMs !== undefined) await new Promise(resolve => setTimeout(resolve, rule.latencyMs))
     if (rule.reset || rule.status !== undefined) {
-      if (rule.status === undefined) request.socket.resetAndDestroy()
+      if (rule.status === undefined) reset(request.socket)
       else socket.end(`HTTP/1.1 ${rule.status} Fault\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
       return false
     }
-    if (rule.resetAfterMs !== undefined) later(rule.resetAfterMs, () => request.socket.resetAndDestroy())
-    if (rule.muteAfterMs !== undefined) later(rule.muteAfterMs, () => mute(socket))
-    if (rule.resetAfterBytes !== undefined)
-      limitBytes(request.socket, rule.resetAfterBytes, () => request.socket.resetAndDestroy())
+    this.#spoil(() => request.socket, socket, rule)
     return true
   }
+
+  /** What happens in the midst of a connection, whose `output` the service writes to; one that is over has no socket any more. */
+  #spoil(socketOf: () => Socket | null, output: Writing, rule: FaultRule): void {
+    const { resetAfterMs, resetAfterBytes, muteAfterMs, idleCutMs, onStrike } = rule
+    const strike = (how: (socket: Socket) => void): void => {
+      const socket = socketOf()
+      if (socket === null || socket.destroyed) return
+      this.struck += 1
+      how(socket)
+    }
+    const cut = (): void => strike(reset)
+    if (resetAfterMs !== undefined) later(resetAfterMs, cut)
+    if (resetAfterBytes !== undefined) limitBytes(output, resetAfterBytes, cut)
+    const silence = (): void => strike(() => mute(output))
+    if (muteAfterMs !== undefined) later(muteAfterMs, silence)
+    if (onStrike !== undefined) this.#waiting.add(onStrike === 'reset' ? cut : silence)
+    if (idleCutMs !== undefined) whenIdle(socketOf, idleCutMs, cut)
+  }
+}
+
+/** As the network does it; a unix socket has no such thing. */
+function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+function whenIdle(socketOf: () => Socket | null, ms: number, run: () => void): void {
+  let [seen, since] = [-1, Date.now()]
+  const timer = setInterval(() => {
+    const socket = socketOf()
+    if (socket === null || socket.destroyed) return clearInterval(timer)
+    const now = socket.bytesRead + socket.bytesWritten
+    if (now !== seen) [seen, since] = [now, Date.now()]
+    else if (Date.now() - since >= ms) run()
+  }, ms / 4).unref()
 }
 
 function later(ms: number, run: () => void): void {
@@ -141,17 +188,11 @@ function limitBytes(stream: Writing, bytes: number, over: () => void): void {
   }) as Duplex['write']
 }
 
-function spoil(response: ServerResponse, rule: FaultRule): void {
-  const reset = (): void => void response.socket?.resetAndDestroy()
-  if (rule.loseAnswer) {
-    response.write = (() => true) as ServerResponse['write']
-    response.writeHead = (() => response) as ServerResponse['writeHead']
-    response.end = (() => {
-      reset()
-      return response
-    }) as ServerResponse['end']
-  }
-  if (rule.resetAfterMs !== undefined) later(rule.resetAfterMs, reset)
-  if (rule.muteAfterMs !== undefined) later(rule.muteAfterMs, () => mute(response as unknown as Writing))
-  if (rule.resetAfterBytes !== undefined) limitBytes(response as unknown as Writing, rule.resetAfterBytes, reset)
+function loseAnswer(response: ServerResponse): void {
+  response.write = (() => true) as ServerResponse['write']
+  response.writeHead = (() => response) as ServerResponse['writeHead']
+  response.end = (() => {
+    if (response.socket !== null) reset(response.socket)
+    return response
+  }) as ServerResponse['end']
 }

@@ -21,7 +21,7 @@ export interface Service {
 }
 
 export interface RunningStandIn extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`. */
+  /** `http://127.0.0.1:PORT`, or `unix://PATH`. */
   url: string
 }
 
@@ -37,8 +37,8 @@ export function sendJson(response: ServerResponse, status: number, value?: unkno
   response.end(value === undefined ? undefined : JSON.stringify(value))
 }
 
-/** Serves a stand-in on loopback, with its control endpoints below `/__faults`. Port 0: any. */
-export async function serve(service: Service, port = 0): Promise<RunningStandIn> {
+/** Serves a stand-in on a port of loopback (0: any) or a unix socket, with its control endpoints below `/__faults`. */
+export async function serve(service: Service, at: number | string = 0): Promise<RunningStandIn> {
   const server = createServer((message, response) => void respond(service, message, response))
   // As long as a service lets an upload or a stream take.
   server.requestTimeout = 0
@@ -51,9 +51,10 @@ export async function serve(service: Service, port = 0): Promise<RunningStandIn>
     socket.once('close', () => upgraded.delete(socket))
     void upgrade(service, message, { socket, head })
   })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  const place = typeof at === 'string' ? { path: at } : { port: at, host: '127.0.0.1' }
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(place, resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: typeof at === 'string' ? `unix://${at}` : `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       for (const socket of upgraded) socket.destroy()
@@ -96,13 +97,14 @@ async function upgrade(
 }
 
 /**
- * `POST /__faults` with a rule, `PUT /__faults/modes` with modes, `DELETE /__faults` for none, `GET /__faults`,
+ * `POST /__faults` with a rule, `POST /__faults/strike`, `PUT /__faults/modes` with modes, `DELETE /__faults` for none, `GET /__faults`,
  * `POST /__faults/<deed>/<sandbox>`.
  */
 async function control({ faults, deeds }: Service, { method, path, message }: Request, response: ServerResponse): Promise<void> {
   const [, , name, id] = path.split('/')
   const deed = name === undefined ? undefined : deeds[name]
   if (method === 'DELETE') faults.clear()
+  else if (method === 'POST' && name === 'strike' && id === undefined) faults.strike()
   else if (method === 'PUT' && name === 'modes') faults.modes = JSON.parse(await bodyOf(message)) as FaultModes
   else if (method === 'POST' && deed !== undefined && id !== undefined) await deed(decodeURIComponent(id))
   else if (method === 'POST' && name === undefined) faults.add(JSON.parse(await bodyOf(message)) as FaultRule)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../../src/lib/log.ts'
 import { GatewayNews } from '../../../src/workspace/gateway-news.ts'
-import { createNestedServers, type NestedSettings } from '../../../src/workspace/nested-servers/nested-servers.ts'
+import { createNestedServers, type NestedServersOptions } from '../../../src/workspace/nested-servers/nested-servers.ts'
 import type { NestedMessage, NestedScope, NestedServers, ServerDeclaration } from '../../../src/workspace/nested-servers/port.ts'
 import { createBench } from '../../link/support.ts'
 import { until } from '../../support/processes.ts'
@@ -41,7 +41,7 @@ export async function createSupervisorBench() {
     mkdirSync(root, { recursive: true })
     return root
   }
-  const host = (settings: Partial<NestedSettings> & { root?: string; owner?: string } = {}): SupervisedHost => {
+  const host = (settings: Partial<NestedServersOptions> & { owner?: string } = {}): SupervisedHost => {
     const news = new GatewayNews()
     const client = bench.connect({
       owner: settings.owner ?? 'o',
@@ -49,7 +49,7 @@ export async function createSupervisorBench() {
       events: news.events(),
     })
     const nested = createNestedServers(client, news, {
-      ...{ defaults: [], variables: { host: {}, secrets: {} }, logger: silentLogger },
+      ...{ defaults: [], variables: { host: {}, secrets: {} }, logger: silentLogger, maxLive: 0 },
       ...settings,
       root: settings.root ?? freshRoot(),
     })

@@ -53,9 +53,17 @@ describe('the .mcp file', () => {
   })
 
   it('counts what can not be read as empty, and says why', () => {
-    for (const text of ['', '{', '3', '{"mcps": []}', '{"mcps": {"a": {"s": {}}}}'])
-      expect(new McpFile(text).fault, text).toMatch(/./)
+    for (const text of ['', '{', '3', '{"mcps": []}', '{"mcps": {"a": []}}']) expect(new McpFile(text).fault, text).toMatch(/./)
     expect(new McpFile('\uFEFF{"version": 99, "mcps": {}, "other": 1}').fault).toBeUndefined()
+  })
+
+  it('lets a scope that is no list hide no other, and keeps it', () => {
+    const file = new McpFile('{"mcps": {"a": {"bad": {"mine": 1}, "good": []}}}')
+    expect(file.entries({ agent: 'a', session: 'good' })).toEqual([])
+    const entries = file.entries({ agent: 'a', session: 'bad' }) ?? []
+    expect(entries.map(readEntry)).toEqual([{ fault: 'it has no name' }])
+    file.set({ agent: 'a', session: 'bad' }, [...entries, toEntry({ name: 'x', command: 'run' })])
+    expect(JSON.parse(String(file)).mcps.a.bad).toEqual([{ mine: 1 }, expect.objectContaining({ name: 'x' })])
   })
 
   it('forgets a scope, and the agent with its last one', () => {

@@ -225,7 +225,7 @@ describe('the supervisor of nested servers', () => {
   }, 30_000)
 
   it('makes room by ending the least recently used other scope, never a busy one', async () => {
-    const { nested, client } = bench.host({ defaults: [fake('a'), fake('b')], maxLive: 0, root: bench.freshRoot() })
+    const { nested, client } = bench.host({ defaults: [fake('a'), fake('b')], maxLive: 1, root: bench.freshRoot() })
     const [one, two] = [client(alice), client(bob)]
     await one.callTool('a', 'count')
     const state = async (scope: typeof alice) => (await nested.list(scope)).map(each => each.state)
@@ -268,7 +268,7 @@ describe('the supervisor of nested servers', () => {
     const { client } = bench.host({ defaults: [fake('left', { journal })] })
     const c = client()
     c.attachment.send('left', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hang' } })
-    await until(() => existsSync(journal) && readFileSync(journal, 'utf8').includes('hang'), 'the call arrives')
+    await until(() => existsSync(journal) && readFileSync(journal, 'utf8').includes('"hang"'), 'the call arrives')
     c.attachment.close()
     await until(() => readFileSync(journal, 'utf8').includes('The client has left'), 'it is cancelled')
   })

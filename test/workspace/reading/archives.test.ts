@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ArchiveView, AudioView, FileView, OpaqueView } from '../../../src/workspace/reading/view.ts'
 import { noise, tar, tarGz, zip } from '../../support/archives.ts'
-import { wav } from '../../support/documents.ts'
+import { aiff, wav } from '../../support/documents.ts'
 import { Place } from './place.ts'
 
 let place: Place
@@ -100,12 +100,76 @@ describe('an archive', () => {
   })
 })
 
+describe('a hostile archive', () => {
+  it('whose members are encrypted is listed, and says so', async () => {
+    const secret = zip([
+      { name: 'open.txt', content: 'x' },
+      { name: 'secret.txt', content: noise(64), encrypted: true },
+    ])
+    const found = await archive('secret.zip', secret)
+    expect(found).toMatchObject({ kind: 'archive', count: 2, encrypted: true })
+    expect(found.entries.map(({ path }) => path)).toEqual(['open.txt', 'secret.txt'])
+  })
+
+  it.each([
+    ['fewer members than it has', 3, 'it tells of 3 members, but its directory holds more'],
+    ['none', 0, 'it tells of 0 members, but its directory holds more'],
+    ['more members than it has', 5, /invalid|end/],
+    ['members without number', 60_000, 'it tells of 60000 members, which it has no room for'],
+  ])('that tells of %s is told as broken', async (_, told, why) => {
+    const found = (await view('lying.zip', zip(MEMBERS, { told }))) as OpaqueView
+    expect(found).toMatchObject({ kind: 'opaque', why: expect.stringMatching(why) })
+    expect(found.why).toContain("can't be listed")
+  })
+
+  it('whose members lie about their sizes is listed as it tells', async () => {
+    const found = await archive('lying.zip', zip([{ name: 'a', content: 'x', declared: 4_000_000_000 }]))
+    expect(found).toMatchObject({ count: 1, entries: [{ path: 'a', size: 4_000_000_000 }] })
+  })
+})
+
 describe('a sound', () => {
   it('is given as it is', async () => {
     const bytes = wav(4_000)
     const found = (await view('a.wav', bytes)) as AudioView
     expect(found).toMatchObject({ kind: 'audio', mediaType: 'audio/wav', size: bytes.length })
     expect(Buffer.from(found.data).equals(bytes)).toBe(true)
+  })
+
+  it.each([
+    ['wav', wav(4_000), 44],
+    ['aiff', aiff(4_000), 54],
+    [
+      'flac',
+      Buffer.concat([Buffer.from('fLaC\x80\0\0\x22', 'latin1'), Buffer.alloc(34), Buffer.from('\xff\xf8 frames', 'latin1')]),
+      42,
+    ],
+    [
+      'mp3',
+      Buffer.concat([
+        Buffer.from('ID3\x04\0\0\0\0\x01\x00', 'latin1'),
+        Buffer.alloc(128),
+        Buffer.from('\xff\xfb\x90\x44', 'latin1'),
+      ]),
+      138,
+    ],
+  ])('of kind %s is given cut as it is, and not where only its header is left', async (name, whole, header) => {
+    const cut = whole.subarray(0, header + 2)
+    const found = (await view(`cut.${name}`, cut)) as AudioView
+    expect(Buffer.from(found.data).equals(cut)).toBe(true)
+    expect(found.told).toBe(/wav|aiff/.test(name) ? whole.length : undefined)
+    for (const end of [header, header - 1, header - 20]) {
+      const none = (await view(`none.${name}`, whole.subarray(0, end))) as OpaqueView
+      expect(none, `${end} bytes`).toMatchObject({ kind: 'opaque', why: expect.stringContaining('no sound') })
+    }
+    for (let end = 0; end < header; end += 1) expect((await view(`any.${name}`, whole.subarray(0, end))).kind).not.toBe('audio')
+  })
+
+  it('of a stream that does not know its length is whole', async () => {
+    const bytes = wav(400)
+    bytes.writeUInt32LE(0xffffffff, 4)
+    bytes.writeUInt32LE(0xffffffff, 40)
+    expect(((await view('stream.wav', bytes)) as AudioView).told).toBeUndefined()
   })
 
   it('that is too large says so', async () => {

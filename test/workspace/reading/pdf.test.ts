@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runFileReader } from '../../../src/workspace/reading/reader-process.ts'
 import type { OpaqueView, PdfView } from '../../../src/workspace/reading/view.ts'
 import { ENCRYPTED, pdf, pngSize } from '../../support/documents.ts'
 import { Place } from './place.ts'
@@ -130,11 +131,31 @@ describe('a hostile PDF', () => {
     // Contents of a few KB that expand to more than the reader may hold.
     const bomb = deflateSync(Buffer.alloc(400e6, 'q '), { level: 1 })
     const found = await view(place.write('bomb.pdf', pdf(['one', 'two', 'three'], { contents: { page: 2, packed: bomb } })))
-    expect(found.pages.map(({ number, text, why }) => [number, text, why])).toEqual([
-      [1, 'one', undefined],
-      [2, '', expect.stringMatching(/too much (memory|time)/)],
-    ])
+    expect(found.pages.map(({ number, text }) => [number, text])).toEqual([[1, 'one']])
+    expect(found.stopped).toMatch(/^together with the pages before it takes too much (memory|time)/)
+    const alone = await view('bomb.pdf', { pages: '2-3' })
+    expect(alone.pages).toEqual([{ number: 2, text: '', cut: 0, why: expect.stringMatching(/too much (memory|time)/) }])
+    expect(alone.stopped).toBeUndefined()
     expect((await view('bomb.pdf', { pages: '3' })).pages[0]?.text).toBe('three')
+  })
+
+  it('whose pages take long is given as far as the time allows, the first page always', async () => {
+    const bytes = pdf(pages(4))
+    const source = { size: bytes.length, read: async (at: number, length: number) => bytes.subarray(at, at + length) }
+    const bounds = { maxEdge: 400, maxBytes: 1e6, maxChars: 1e6 }
+    const read = async (first: number, maxMs: number) => {
+      const job = { kind: 'pdf', size: bytes.length, first, last: 4, images: true, ...bounds, maxMs } as const
+      const said: unknown[] = []
+      for await (const message of runFileReader(job, { source, script: `${place.folder}/dist/file-reader.mjs` }))
+        said.push(message.kind === 'page' ? message.page.number : message)
+      return said
+    }
+    const opened = (first: number) => ({ kind: 'pdf', pageCount: 4, first, last: 4 })
+    const why = 'the pages before took as long as one answer may'
+    expect(await read(1, 0.001)).toEqual([opened(1), 1, { kind: 'stopped', why }])
+    expect(await read(2, 0.001)).toEqual([opened(2), 2, { kind: 'stopped', why }])
+    expect(await read(4, 0.001)).toEqual([opened(4), 4])
+    expect(await read(1, 1e6)).toEqual([opened(1), 1, 2, 3, 4])
   })
 
   it('without the library the answer names it', async () => {

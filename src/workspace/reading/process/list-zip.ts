@@ -4,12 +4,16 @@ import type { HostBytes } from './host-bytes.ts'
 
 /** Entries that are looked at for the sum of their sizes. */
 const MAX_COUNTED = 20_000
+const DIRECTORY_ENTRY = 46
 const TYPE_MASK = 0o170000
 const LINK = 0o120000
 
 /** Lists a zip by its directory alone, which lies at the end. */
 export async function listZip(bytes: HostBytes, maxEntries: number): Promise<ArchiveFacts> {
   const zip = await open(bytes)
+  // Each takes that much room at least.
+  if (zip.entryCount * DIRECTORY_ENTRY > bytes.size)
+    throw new Error(`it tells of ${zip.entryCount} members, which it has no room for`)
   const entries: ArchiveEntry[] = []
   let [seen, sum, encrypted] = [0, 0, false]
   const whole = zip.entryCount <= MAX_COUNTED
@@ -20,7 +24,15 @@ export async function listZip(bytes: HostBytes, maxEntries: number): Promise<Arc
     if (entries.length < maxEntries) entries.push(listed(entry))
     else if (!whole) break
   }
+  if (whole && hasMore(bytes, zip)) throw new Error(`it tells of ${seen} members, but its directory holds more`)
   return { format: 'zip', entries, encrypted, count: whole ? seen : zip.entryCount, ...(whole && { bytes: sum }) }
+}
+
+/** Whether another entry follows the last one that was told of. */
+function hasMore(bytes: HostBytes, zip: ZipFile): boolean {
+  const signature = Buffer.alloc(4)
+  const { readEntryCursor } = zip as unknown as { readEntryCursor: number }
+  return bytes.readInto(signature, readEntryCursor) === 4 && signature.toString('latin1') === 'PK\x01\x02'
 }
 
 class PulledReader extends RandomAccessReader {

@@ -20,6 +20,8 @@ export interface PdfJob extends ImageBounds {
   last?: number | undefined
   images: boolean
   maxChars: number
+  /** For all pages together: one that would be ready later, if it took as long as the longest before it, is not begun. */
+  maxMs: number
 }
 export interface NotebookJob extends ImageBounds {
   kind: 'notebook'

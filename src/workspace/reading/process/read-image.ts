@@ -48,7 +48,7 @@ export async function readImage(bytes: Uint8Array, bounds: ImageBounds): Promise
     return { width, height, frames: metadata.pages ?? 1, image }
   } catch (error) {
     if (error instanceof Refusal) throw error
-    const hint = 'It is damaged, or of a kind that is not known here.'
+    const hint = 'It is damaged, or of a kind that is not known here: get it again, or convert it with Bash.'
     throw new Refusal('unsupported', `The image can't be decoded: ${reason(error)}.`, hint)
   }
 }
@@ -114,5 +114,5 @@ async function fitted(open: () => Sharp, { maxEdge, maxBytes, photo }: ImageBoun
 
 function reason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  return line.slice(0, 200)
+  return line.slice(0, 200).replace(/[\s:.]+$/, '')
 }

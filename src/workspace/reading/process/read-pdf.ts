@@ -17,19 +17,30 @@ export async function* readPdf(bytes: HostBytes, job: PdfJob): AsyncGenerator<Re
   const { first, last } = rangeOf(job, document.pageCount)
   yield { kind: 'pdf', pageCount: document.pageCount, first, last }
   const image = encode && ((page: OpenPage) => page.draw(job.maxEdge, encode))
-  let left = job.maxChars
-  let bytesLeft: number = pagesBytes
+  const taken = { chars: 0, bytes: 0, ms: 0, longestMs: 0 }
   for (let number = first; number <= last; number++) {
-    if (left <= 0 || bytesLeft <= 0) {
-      const held = left <= 0 ? `hold ${job.maxChars} characters` : `take ${pagesBytes} bytes`
-      yield { kind: 'stopped', why: `the pages before ${held}` }
-      return
-    }
-    const page = await readPage(document, number, { maxChars: left, image })
-    left = page.cut > 0 ? 0 : left - page.text.length
-    bytesLeft -= page.image?.data.length ?? 0
+    const why = number === first ? undefined : whyStop(taken, job)
+    if (why !== undefined) return yield { kind: 'stopped', why }
+    const began = performance.now()
+    const page = await readPage(document, number, { maxChars: job.maxChars - taken.chars, image })
+    taken.chars = page.cut > 0 ? job.maxChars : taken.chars + page.text.length
+    taken.bytes += page.image?.data.length ?? 0
+    const ms = performance.now() - began
+    taken.ms += ms
+    taken.longestMs = Math.max(taken.longestMs, ms)
     yield { kind: 'page', page }
   }
+}
+
+/** Why the next page does not come into the same answer. */
+function whyStop(
+  taken: { chars: number; bytes: number; ms: number; longestMs: number },
+  { maxChars, maxMs }: PdfJob,
+): string | undefined {
+  if (taken.chars >= maxChars) return `the pages before hold ${maxChars} characters`
+  if (taken.bytes >= pagesBytes) return `the pages before take ${pagesBytes} bytes`
+  if (taken.ms + taken.longestMs > maxMs) return 'the pages before took as long as one answer may'
+  return undefined
 }
 
 /** Makes images of pages: with the library as small as they can be, else as plain PNG where that fits. */

@@ -11,16 +11,13 @@ import { readPdf } from './read-pdf.ts'
 import { Refusal } from './refusal.ts'
 import { limitSelf } from './self-limit.ts'
 
-const { memoryBytes, drawMs, workMs } = READING_LIMITS
+const { memoryBytes, workMs } = READING_LIMITS
 
 /** Entry of the process that reads one file for a host: the first message is its one job. It ends with the channel to its host. */
 async function main(): Promise<void> {
   const [job] = (await once(process, 'message')) as [ReaderJob]
   // Images are decoded in threads of the library's own.
-  limitSelf(
-    { maxBytes: memoryBytes, maxMs: job.kind === 'pdf' && job.images ? drawMs : workMs },
-    { beside: job.kind !== 'image' },
-  )
+  limitSelf({ maxBytes: memoryBytes, maxMs: workMs }, { beside: job.kind !== 'image' })
   try {
     for await (const message of work(job, new HostBytes(job.size))) await send(message)
   } catch (error) {

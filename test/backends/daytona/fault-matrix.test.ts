@@ -1,0 +1,4 @@
+import { daytona } from '../faults/daytona.ts'
+import { runFaults } from '../faults/run.ts'
+
+runFaults(daytona)

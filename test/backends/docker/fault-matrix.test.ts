@@ -1,0 +1,4 @@
+import { docker } from '../faults/docker.ts'
+import { runFaults } from '../faults/run.ts'
+
+runFaults(docker)

@@ -1,0 +1,4 @@
+import { e2b } from '../faults/e2b.ts'
+import { runFaults } from '../faults/run.ts'
+
+runFaults(e2b)

@@ -1,0 +1,4 @@
+import { opensandbox } from '../faults/opensandbox.ts'
+import { runFaults } from '../faults/run.ts'
+
+runFaults(opensandbox)
