@@ -1,4 +1,5 @@
 import type { EnvironmentInfo } from '../backends/backend.ts'
+import { toWorkspaceError } from '../lib/errors.ts'
 import type {
   CreateRequest,
   RemovalPlan,
@@ -10,7 +11,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { DEFAULT_NAME } from './ids.ts'
 import type { Manager } from './manager.ts'
 import { assertMadeByAtelier } from './ownership.ts'
-import { deletePlan, resetPlan } from './removal-plan.ts'
+import { blindPlan, deletePlan, resetPlan } from './removal-plan.ts'
 import type { Scope } from './scope.ts'
 import { summarize, useOf } from './summary.ts'
 
@@ -88,16 +89,26 @@ class SessionDirectory implements WorkspaceDirectory {
   }
 
   async planDelete(ref?: string): Promise<RemovalPlan> {
-    const id = await this.#removable(ref)
-    return this.#hold(id, async workspace => deletePlan(workspace, await this.#summary(id)))
+    return this.#planDelete(await this.#removable(ref))
   }
 
   async delete(ref?: string, call?: Call): Promise<RemovalPlan> {
     const id = await this.#removable(ref, call)
-    const plan = await this.#hold(id, async workspace => deletePlan(workspace, await this.#summary(id, call)), call)
+    const plan = await this.#planDelete(id, call)
     await this.#manager.destroy(this.#scope, id)
     if (this.#state.current === id) this.#state.current = undefined
     return { ...plan, summary: { ...plan.summary, state: 'gone', current: false } }
+  }
+
+  /** One that can't be opened any more can still be removed. */
+  async #planDelete(id: string, call?: Call): Promise<RemovalPlan> {
+    try {
+      return await this.#hold(id, async workspace => deletePlan(workspace, await this.#summary(id, call)), call)
+    } catch (error) {
+      const why = toWorkspaceError(error)
+      if (why.code === 'cancelled') throw why
+      return blindPlan(await this.#summary(id, call), why)
+    }
   }
 
   /** Id of a workspace that Atelier made; refuses any other before anything is said of removing it. */

@@ -11,7 +11,7 @@ import { checkDefaultRequest, checkRequest, checkSame } from './create-request.t
 import { checkRef, checkScope, DEFAULT_NAME, freshName, isId, namedId } from './ids.ts'
 import { createLookup, type Lookup, loadBackend, openBackends } from './lookup.ts'
 import { OfferedDirectories, type OfferedDirectory, unopened } from './offered.ts'
-import { OpenWorkspaces } from './open-workspaces.ts'
+import { type Ending, OpenWorkspaces } from './open-workspaces.ts'
 import { assertMadeByAtelier, createSharingGuard, mayUse } from './ownership.ts'
 import type { Lease, Manager } from './port.ts'
 import type { IsolationPolicy, Scope } from './scope.ts'
@@ -162,16 +162,26 @@ class ScopedWorkspaces implements Manager {
     if (this.#open.get(info.id) === undefined && info.state !== 'running') {
       return { info, notices: [`Workspace ${JSON.stringify(info.name)} was not running.`] }
     }
-    const { notices } = await this.#endOpen(targetOf(info), workspace => workspace.close())
+    const { notices } = await this.#endOpen(targetOf(info), { how: workspace => workspace.close() })
     return { info: (await this.#lookup.byId(info.backend, info.id)) ?? { ...info, state: 'gone' }, notices }
   }
 
   async destroy(scope: Scope, ref: string): Promise<EnvironmentInfo> {
     const info = await this.find(scope, ref)
     assertMadeByAtelier(info)
-    await this.#endOpen(targetOf(info), workspace => workspace.destroy())
+    await this.#endOpen(targetOf(info), {
+      how: workspace => workspace.destroy(),
+      unopened: error => this.#removeUnopened(info, error),
+    })
     this.#options.destroyed?.(info.id)
     return { ...info, state: 'gone' }
+  }
+
+  /** What can't be opened any more is removed as it lies, where its backend can do that. */
+  async #removeUnopened(info: EnvironmentInfo, why: unknown): Promise<void> {
+    const backend = await loadBackend(this.#options.backends, info.backend)
+    if (backend.remove === undefined) throw why
+    await backend.remove(info)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -179,9 +189,15 @@ class ScopedWorkspaces implements Manager {
   }
 
   /** Ends a workspace by way of an open one, so that nobody opens it meanwhile. */
-  async #endOpen<T>(target: Target, how: (workspace: Workspace) => Promise<T>): Promise<T> {
+  async #endOpen<T>(target: Target, { how, unopened }: Ending<T>): Promise<T> {
     for (;;) {
-      const lease = await this.#lease(target)
+      let lease: Lease
+      try {
+        lease = await this.#lease(target)
+      } catch (error) {
+        if (unopened === undefined) throw error
+        return unopened(error)
+      }
       lease.release()
       const ended = await this.#open.end(lease.workspace, how)
       if (ended !== undefined) return ended.result

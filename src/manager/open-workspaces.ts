@@ -5,6 +5,12 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { OpenEntry } from './open-entry.ts'
 import { type Bounds, createSweeper } from './sweeper.ts'
 
+export interface Ending<T> {
+  how: (workspace: Workspace) => Promise<T>
+  /** What is done instead when it can't be opened; absent: that error is thrown. */
+  unopened?: (error: unknown) => Promise<T>
+}
+
 /** Goodbyes that take longer are the gateways' to finish. */
 const GOODBYE_MS = 1_200
 

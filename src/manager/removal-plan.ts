@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { WorkspaceError } from '../lib/errors.ts'
 import type { RemovalPlan, WorkspaceSummary } from '../tools/workspace-directory.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { describeSize, treeSize } from './tree-size.ts'
@@ -32,6 +33,12 @@ export async function deletePlan(workspace: Workspace, summary: WorkspaceSummary
   ]
   if (links > 1) removes.push(`the workspace of ${links - 1} other client${links === 2 ? '' : 's'} connected to it now`)
   return { summary, removes, keeps: [] }
+}
+
+/** What a deletion takes of one that can't be looked into. */
+export function blindPlan(summary: WorkspaceSummary, why: WorkspaceError): RemovalPlan {
+  const { workdir } = summary
+  return { summary, removes: [`${workdir} with everything in it, which could not be looked at: ${why.message}`], keeps: [] }
 }
 
 async function runningJobs(workspace: Workspace): Promise<string[]> {

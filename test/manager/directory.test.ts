@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createBackends } from '../../src/backends/registry.ts'
 import type { JobInfo } from '../../src/gateway/protocol.ts'
+import { WorkspaceError } from '../../src/lib/errors.ts'
+import { silentLogger } from '../../src/lib/log.ts'
 import { createWorkspaceDirectory, type DirectoryState } from '../../src/manager/directory.ts'
 import { createPlace, FakeOpener, scope } from './fakes.ts'
 
@@ -116,5 +119,33 @@ describe('removal', () => {
     const closed = await directory.close()
     expect(closed.summary).toMatchObject({ id: summary.id, state: 'suspended', current: true })
     expect((await directory.close('site')).notices.join()).toMatch(/not running/)
+  })
+})
+
+describe('what can not be opened any more', () => {
+  const broken = new WorkspaceError('unavailable', 'Its image was not built.')
+
+  test('is deleted as it lies, where its backend can, and the plan says what could not be looked at', async () => {
+    const removed: string[] = []
+    const [local] = [...createBackends({ dataDir: place.dataDir, logger: silentLogger })]
+    const removing = async () => {
+      const backend = await local![1]()
+      return Object.assign(backend, { remove: async ({ id }: { id: string }) => void removed.push(id) })
+    }
+    const { summary } = await session().directory.create({ name: 'site' })
+    const later = session({ backends: new Map([['local', removing]]) })
+    opener.before = () => Promise.reject(broken)
+    const plan = await later.directory.planDelete('site')
+    expect(plan.removes).toEqual([expect.stringMatching(/could not be looked at: Its image was not built\.$/)])
+    expect(removed).toEqual([])
+    expect(await later.directory.delete('site')).toMatchObject({ summary: { id: summary.id, state: 'gone' } })
+    expect(removed).toEqual([summary.id])
+  })
+
+  test('stays where its backend can not, with the reason', async () => {
+    const { summary } = await session().directory.create({ name: 'site' })
+    opener.before = () => Promise.reject(broken)
+    await expect(session().directory.delete('site')).rejects.toBe(broken)
+    expect(existsSync(summary.workdir)).toBe(true)
   })
 })
