@@ -27,11 +27,14 @@ export interface ServerOptions {
   args?: readonly string[]
   env?: Record<string, string>
   cwd?: string
+  /** Another installation's program. */
+  loader?: string
 }
 
 /** Starts `atelier ARGS` in the world; its end is the world's. */
-export function startAtelier(world: World, { args = [], env = {}, cwd = world.project }: ServerOptions = {}): RunningServer {
-  const child = spawn(process.execPath, [LOADER, ...args], {
+export function startAtelier(world: World, options: ServerOptions = {}): RunningServer {
+  const { args = [], env = {}, cwd = world.project, loader = LOADER } = options
+  const child = spawn(process.execPath, [loader, ...args], {
     cwd,
     env: { ...world.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
