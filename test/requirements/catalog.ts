@@ -563,6 +563,7 @@ export const requirements = {
       http: "Over HTTP roots name another machine's paths.",
       docker: 'The flag is for the default backend; the container of each root is dear.',
     },
+    only: OWN_DIRECTORY,
   },
   'workspaces.roots.off': {
     source: 'docs/architecture.md: the MCP surface',

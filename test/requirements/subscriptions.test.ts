@@ -161,7 +161,7 @@ verifies('resources.subscribe.life', async test => {
 
 verifies('resources.subscribe.restart', async test => {
   const { heard, uri, path } = await subscribed(test, 'c.txt')
-  const gateway = test.processes().find(({ command }) => command.includes('gateway.mjs') && command.includes('serve'))
+  const gateway = test.processes().find(({ command }) => /gateway[\w-]*\.mjs.* serve/.test(command))
   expect(gateway).toBeDefined()
   killOne(gateway?.pid)
   await until(

@@ -46,11 +46,20 @@ function summaryOf(module: TestModule): FileSummary {
     if (test.diagnostic()?.flaky) summary.retried.push(test.fullName)
     if (result.state === 'passed') summary.passed += 1
     else if (result.state === 'failed') summary.failures.push(...failures(test.fullName, result.errors).slice(0, 1))
-    else summary.skips.push({ name: test.fullName, reason: (result.state === 'skipped' && result.note) || 'no reason given' })
+    else
+      summary.skips.push({
+        name: test.fullName,
+        reason: (result.state === 'skipped' && result.note) || titleReason(test.fullName),
+      })
   }
   return summary
 }
 
 function failures(name: string, errors: readonly SerializedError[]): Failure[] {
   return errors.map(error => ({ name, message: error.message ?? String(error) }))
+}
+
+/** A suite that is skipped as a whole has its reason in its title. */
+function titleReason(title: string): string {
+  return /\((?:skipped: )?(.+?)\)(?= >|$)/.exec(title)?.[1] ?? `no reason given: ${title}`
 }
