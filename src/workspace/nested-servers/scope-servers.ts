@@ -95,7 +95,9 @@ export class ScopeServers {
     const running = await this.#options.running()
     const joining = running.map(({ name, hash, state }) => {
       const server = this.#servers.get(name)
-      if (server === undefined || server.instance !== undefined || server.busy || !server.isStartedAs(hash)) return undefined
+      if (server === undefined || !server.isStartedAs(hash)) return undefined
+      if (server.instance !== undefined && !server.busy) return undefined
+      // One that is being joined already is waited for.
       const joined = server.ensure().catch(() => {})
       return state === 'ready' ? joined : undefined
     })
