@@ -29,6 +29,24 @@ export class Probe {
     }
   }
 
+  /** The step that everything after it stands on: what `connect` gives, told by `found`; `undefined` when it failed. */
+  async connect<T>(
+    name: string,
+    connect: () => Promise<T>,
+    options: StepOptions & { found(context: T): string },
+  ): Promise<T | undefined> {
+    let context: T | undefined
+    const isThere = await this.step(
+      name,
+      async () => {
+        context = await connect()
+        return options.found(context)
+      },
+      options,
+    )
+    return isThere ? context : undefined
+  }
+
   /** Two steps out of one small request with the operator's credentials: `reachable` and `authorised`. */
   async reach(address: string, ask: (signal: AbortSignal) => Promise<unknown>, options: StepOptions = {}): Promise<boolean> {
     const reachable: ProbeStep = { name: 'reachable', ok: true, detail: address }

@@ -2,7 +2,7 @@ import { BACKEND_NAMES, type Backend, type BackendName, type EnvironmentInfo, ty
 import { createBackends } from '../backends/registry.ts'
 import { backendSettings } from '../config/backends/backend-settings.ts'
 import type { Config } from '../config.ts'
-import { after, formatMs, withSignal } from '../lib/deadline.ts'
+import { formatMs, withLimit } from '../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
 import { createLogger } from '../services.ts'
 
@@ -68,21 +68,16 @@ export async function findWorkspaces(
 /** All of one backend's; one that is silent holds up the others' answers for a while only. */
 async function listOne(backend: Backend, owner: OwnerFilter): Promise<EnvironmentInfo[]> {
   const { name } = backend
-  const controller = new AbortController()
-  const stop = after(LIST_MS, () => {
-    const late = `The workspaces of ${name} were not listed within ${formatMs(LIST_MS)}.`
-    controller.abort(new WorkspaceError('timeout', late, { hint: `\`atelier doctor ${name}\` tells what is wrong.` }))
-  })
-  const infos: EnvironmentInfo[] = []
-  const all = async () => {
-    for await (const info of backend.list(owner, { signal: controller.signal })) infos.push(info)
+  const late = () =>
+    new WorkspaceError('timeout', `The workspaces of ${name} were not listed within ${formatMs(LIST_MS)}.`, {
+      hint: `\`atelier doctor ${name}\` tells what is wrong.`,
+    })
+  const all = async (signal: AbortSignal) => {
+    const infos: EnvironmentInfo[] = []
+    for await (const info of backend.list(owner, { signal })) infos.push(info)
     return infos
   }
-  try {
-    return await withSignal(all(), controller.signal)
-  } finally {
-    stop()
-  }
+  return withLimit(all, { ms: LIST_MS, late })
 }
 
 /** The workspaces that ids and names mean. Throws `not_found` and `invalid_argument` for those that mean none, or several. */

@@ -1,7 +1,7 @@
 import type { Backend, ProbeStep } from '../backends/backend.ts'
 import { failedStep } from '../backends/probe.ts'
 import type { Config } from '../config.ts'
-import { after, childController, formatMs, withDeadline, withSignal } from '../lib/deadline.ts'
+import { formatMs, withDeadline, withLimit, withSignal } from '../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
 import { namedId } from '../manager/ids.ts'
 import type { Manager } from '../manager/manager.ts'
@@ -81,19 +81,14 @@ class Steps {
     detail: (result: T, ms: number) => string,
   ): Promise<T | undefined> {
     const begun = performance.now()
-    const { controller, dispose } = childController(signal)
-    const stop = after(limitMs, () => controller.abort(late(title, this.#backend, limitMs)))
     this.#listener.begun(title)
     try {
-      const result = await withSignal(run(controller.signal), controller.signal)
+      const result = await withLimit(run, { ms: limitMs, late: () => late(title, this.#backend, limitMs), signal })
       this.#listener.done({ name: title, ok: true, detail: detail(result, performance.now() - begun) })
       return result
     } catch (error) {
       this.failed(title, error)
       return undefined
-    } finally {
-      stop()
-      dispose()
     }
   }
 

@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, JSON_RPC_CODE, toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
+import { isRecord } from '../lib/is-record.ts'
 import type { ErrorData } from './protocol.ts'
 
 /** A message of the link, its outline checked: JSON-RPC 2.0 plus the link's own notifications. */
@@ -33,8 +34,4 @@ function readError(error: Record<string, unknown>): WorkspaceError {
   const code = ERROR_CODES.includes(data.code as ErrorCode) ? (data.code as ErrorCode) : 'internal'
   const message = typeof error.message === 'string' ? error.message : 'The gateway failed without a message'
   return new WorkspaceError(code, message, { hint: typeof data.hint === 'string' ? data.hint : undefined })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -76,6 +76,25 @@ export function childController(parent: AbortSignal | undefined): { controller: 
   return { controller, dispose }
 }
 
+export interface Limit {
+  ms: number
+  /** The reason when the time is over. */
+  late(): Error
+  signal?: AbortSignal | undefined
+}
+
+/** Gives up what is still under way when `signal` aborts or the time is over: its own signal aborts, and nobody waits for it. */
+export async function withLimit<T>(run: (signal: AbortSignal) => Promise<T>, { ms, late, signal }: Limit): Promise<T> {
+  const { controller, dispose } = childController(signal)
+  const stop = after(ms, () => controller.abort(late()))
+  try {
+    return await withSignal(run(controller.signal), controller.signal)
+  } finally {
+    stop()
+    dispose()
+  }
+}
+
 /** Longest delay that Node's timers take; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 

@@ -5,6 +5,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { OpenEntry } from './open-entry.ts'
 import { type Bounds, createSweeper } from './sweeper.ts'
 
+/** How a workspace is ended. */
 export interface Ending<T> {
   how: (workspace: Workspace) => Promise<T>
   /** What is done instead when it can't be opened; absent: that error is thrown. */

@@ -1,3 +1,4 @@
+import { isRecord as isObject } from '../lib/is-record.ts'
 import type { JsonRpcAnswer, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, RequestId } from './message.ts'
 
 export const PARSE_ERROR = -32700
@@ -14,9 +15,7 @@ export type Shaped =
   | { kind: 'batch'; items: readonly unknown[] }
   | { kind: 'invalid'; id: RequestId | null; code: number; reason: string }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export { isObject }
 
 /** Ids are strings or integers; a fraction or `null` can't be answered safely. */
 export function isRequestId(value: unknown): value is RequestId {

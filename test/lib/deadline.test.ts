@@ -8,8 +8,10 @@ import {
   sleep,
   throwIfAborted,
   withDeadline,
+  withLimit,
   withSignal,
 } from '../../src/lib/deadline.ts'
+import { WorkspaceError } from '../../src/lib/errors.ts'
 
 const never = new Promise<never>(() => {})
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length
@@ -99,4 +101,20 @@ it.each([
   [5_400_000, '1.5 h'],
 ])('writes %d ms as %s', (ms, text) => {
   expect(formatMs(ms)).toBe(text)
+})
+
+it('a run with a limit is given up with the reason that is given, by its own signal too', async () => {
+  const late = new WorkspaceError('timeout', 'It took too long.')
+  let ended: unknown
+  const run = (signal: AbortSignal) =>
+    new Promise<never>(() => {
+      signal.addEventListener('abort', () => (ended = signal.reason))
+    })
+  await expect(withLimit(run, { ms: 10, late: () => late })).rejects.toBe(late)
+  expect(ended).toBe(late)
+  const controller = new AbortController()
+  const running = withLimit(run, { ms: 60_000, late: () => late, signal: controller.signal })
+  controller.abort(new Error('not wanted'))
+  await expect(running).rejects.toThrow('not wanted')
+  expect(await withLimit(async () => 'done', { ms: 60_000, late: () => late })).toBe('done')
 })

@@ -13,16 +13,11 @@ const ONCE = { patienceMs: 0 }
 /** What `daytona` needs, each with what was found: a key, the service that takes it, the snapshot or image. */
 export async function probeDaytona(connect: () => Promise<DaytonaContext>, { signal }: CallOptions = {}): Promise<ProbeStep[]> {
   const probe = new Probe()
-  let context: DaytonaContext | undefined
-  const configured = await probe.step(
-    'configured',
-    async () => {
-      context = await connect()
-      return context.settings.apiKey === undefined ? 'a token is set' : 'an API key is set'
-    },
-    { signal },
-  )
-  if (!configured || context === undefined) return probe.steps
+  const context = await probe.connect('configured', connect, {
+    found: ({ settings }) => (settings.apiKey === undefined ? 'a token is set' : 'an API key is set'),
+    signal,
+  })
+  if (context === undefined) return probe.steps
   const { client, calls, settings } = context
   const { apiUrl = DEFAULT_API_URL, target, namespace } = settings
   const query = { labels: labelQuery({}, namespace), limit: 1 }

@@ -75,8 +75,8 @@ export function createDockerBackend(options: DockerBackendOptions): Backend {
     },
     async remove({ id }) {
       const here = await connect()
-      const record = await findRecord(here, id)
-      if (record !== undefined) await removeWorkspace(here, record)
+      const known = await findKnown(here, id)
+      if (known !== undefined) await removeWorkspace(here, known.record)
     },
   }
 }
@@ -154,21 +154,20 @@ async function keptRecord({ engine, dataDir, scope }: DockerContext, id: string)
   }
 }
 
-/** The record of a workspace, by its container or without it. */
-async function findRecord(context: DockerContext, id: string): Promise<DockerRecord | undefined> {
+/** The record of a workspace, by its container or without it, with what has the container's name. */
+async function findKnown(context: DockerContext, id: string) {
   const found = await inspectContainer(context.engine.docker, containerName(context, id))
-  const record = recordOf(found?.Config.Labels, context.scope) ?? (await keptRecord(context, id))
-  return record?.id === id ? record : undefined
+  const labelled = recordOf(found?.Config.Labels, context.scope)
+  const record = labelled ?? (await keptRecord(context, id))
+  return record?.id === id ? { record, found, isOurs: labelled !== undefined } : undefined
 }
 
 async function lookUp(context: DockerContext, id: string): Promise<EnvironmentInfo | undefined> {
-  const name = containerName(context, id)
-  const found = await inspectContainer(context.engine.docker, name)
-  const labelled = recordOf(found?.Config.Labels, context.scope)
-  const record = labelled ?? (await keptRecord(context, id))
-  if (record === undefined || record.id !== id) return undefined
-  const status = labelled === undefined ? undefined : (found?.State.Status as ContainerStatus)
-  return infoOf(record, { status, name, ...(found === undefined ? {} : { id: found.Id }) })
+  const known = await findKnown(context, id)
+  if (known === undefined) return undefined
+  const { record, found, isOurs } = known
+  const status = isOurs ? (found?.State.Status as ContainerStatus) : undefined
+  return infoOf(record, { status, name: containerName(context, id), ...(found === undefined ? {} : { id: found.Id }) })
 }
 
 async function* enumerate(context: DockerContext, filter: OwnerFilter): AsyncIterable<EnvironmentInfo> {

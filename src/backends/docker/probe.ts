@@ -15,17 +15,13 @@ export async function probeDocker(
   { logger, signal }: CallOptions & { logger: Logger },
 ): Promise<ProbeStep[]> {
   const probe = new Probe()
-  let context: DockerContext | undefined
-  const reached = await probe.step(
-    'reachable',
-    async () => {
-      context = await connect()
-      const { version, address, rootless, userNamespace } = context.engine
+  const context = await probe.connect('reachable', connect, {
+    found({ engine: { version, address, rootless, userNamespace } }) {
       return `Docker ${version} at ${address}${rootless ? ', rootless' : userNamespace ? ', with user namespaces' : ''}`
     },
-    { hint: ENGINE_HINT, signal },
-  )
-  if (!reached || context === undefined) return probe.steps
+    ...{ hint: ENGINE_HINT, signal },
+  })
+  if (context === undefined) return probe.steps
   const { engine, image } = context
   const found = async (end: AbortSignal) => {
     const there = await inspectImage(engine.docker, image)

@@ -76,24 +76,27 @@ export function connectSandbox({ sandboxes, settings }: E2bContext, id: string, 
   return ask(`Sandbox ${id}`, signal => sandboxes.connect(id, { timeoutMs, ...(signal && { signal }) }), options)
 }
 
-/** Removes all sandboxes of a workspace, whatever their state; ones that are gone are fine. */
+/** Removes a sandbox; one that is gone is fine. */
+export async function removeSandbox({ sandboxes }: E2bContext, id: string, options: CallOptions = {}): Promise<void> {
+  await ask(`Sandbox ${id}`, signal => sandboxes.kill(id, { ...(signal && { signal }) }), options)
+}
+
+/** Removes all sandboxes of a workspace, whatever their state, and those of `known`, which a list may not have yet. */
 export async function removeAll(
   context: E2bContext,
   { id, owner }: Pick<EnvironmentInfo, 'id' | 'owner'>,
-  options: CallOptions = {},
+  { known = [], ...options }: CallOptions & { known?: readonly string[] } = {},
 ): Promise<void> {
   const all = await listSandboxes(context, { id }, options)
-  for (const { sandboxId, record } of all) {
-    if (record.owner.user !== owner.user) continue
-    await ask(`Sandbox ${sandboxId}`, signal => context.sandboxes.kill(sandboxId, { ...(signal && { signal }) }), options)
-  }
+  const mine = all.filter(({ record }) => record.owner.user === owner.user)
+  for (const each of new Set([...known, ...mine.map(({ sandboxId }) => sandboxId)])) await removeSandbox(context, each, options)
 }
 
 /** Removes sandboxes; a failure is logged, since there is an error already that says more. */
-export async function removeSandboxes({ sandboxes, logger }: E2bContext, all: readonly { sandboxId: string }[]): Promise<void> {
+export async function removeSandboxes(context: E2bContext, all: readonly { sandboxId: string }[]): Promise<void> {
   for (const { sandboxId } of all) {
-    await ask(`Sandbox ${sandboxId}`, () => sandboxes.kill(sandboxId)).catch(error =>
-      logger.warn({ sandbox: sandboxId, reason: toWorkspaceError(error).message }, 'a sandbox was left'),
+    await removeSandbox(context, sandboxId).catch(error =>
+      context.logger.warn({ sandbox: sandboxId, reason: toWorkspaceError(error).message }, 'a sandbox was left'),
     )
   }
 }

@@ -34,11 +34,7 @@ export function createE2bEnvironment(context: E2bContext, sandbox: Sandbox, info
     async suspend(options) {
       await ask(what, signal => sandboxes.pause(sandbox.sandboxId, { ...(signal && { signal }) }), options)
     },
-    async destroy(options) {
-      await removeAll(context, info, options)
-      // A list may not have it yet.
-      await ask(what, signal => sandboxes.kill(sandbox.sandboxId, { ...(signal && { signal }) }), options)
-    },
+    destroy: options => removeAll(context, info, { ...options, known: [sandbox.sandboxId] }),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -11,16 +11,11 @@ const ID = /^[a-z0-9]{20}$/
 /** What `e2b` needs, each with what was found: a key, the service that takes it, the template. */
 export async function probeE2b(connect: () => Promise<E2bContext>, { signal }: CallOptions = {}): Promise<ProbeStep[]> {
   const probe = new Probe()
-  let context: E2bContext | undefined
-  const configured = await probe.step(
-    'configured',
-    async () => {
-      context = await connect()
-      return 'an API key is set'
-    },
-    { signal },
-  )
-  if (!configured || context === undefined) return probe.steps
+  const context = await probe.connect('configured', connect, {
+    found: () => 'an API key is set',
+    signal,
+  })
+  if (context === undefined) return probe.steps
   const { sandboxes, settings, templateExists } = context
   const address = settings.apiUrl ?? `https://api.${settings.domain ?? 'e2b.app'}`
   const once = <T>(what: string, asked: Promise<T>): Promise<T> =>

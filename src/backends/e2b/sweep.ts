@@ -1,5 +1,6 @@
 import { toWorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, Leftover } from '../backend.ts'
+import { removeSandbox } from './create.ts'
 import { isEmpty, lookInside } from './losers.ts'
 import { inOrder, type Listed } from './record.ts'
 import { ask, type E2bContext, listSandboxes } from './service.ts'
@@ -56,19 +57,18 @@ interface Case extends Prune {
 }
 
 async function* pruneOne(
-  { sandboxes, logger }: E2bContext,
+  context: E2bContext,
   { sandboxId, state }: Listed,
   { goes, reason, dryRun, signal }: Case,
 ): AsyncIterable<Leftover> {
-  const what = `Sandbox ${sandboxId}`
   try {
     const isLeft = await goes()
-    if (isLeft && !dryRun) await ask(what, end => sandboxes.kill(sandboxId, { ...(end && { signal: end }) }), { signal })
-    else if (state === 'paused') await ask(what, () => sandboxes.pause(sandboxId))
+    if (isLeft && !dryRun) await removeSandbox(context, sandboxId, { signal })
+    else if (state === 'paused') await ask(`Sandbox ${sandboxId}`, () => context.sandboxes.pause(sandboxId))
     if (isLeft) yield { kind: 'sandbox', name: sandboxId, action: 'remove', reason }
   } catch (error) {
     if (signal?.aborted) throw error
     const { code, message } = toWorkspaceError(error)
-    if (code !== 'environment_gone') logger.warn({ sandbox: sandboxId, reason: message }, 'not pruned')
+    if (code !== 'environment_gone') context.logger.warn({ sandbox: sandboxId, reason: message }, 'not pruned')
   }
 }

@@ -3,14 +3,14 @@ import type { V1Pod } from '@kubernetes/client-node'
 import { sleep } from '../../lib/deadline.ts'
 import { type ErrorCode, toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions, Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
-import { deleteClaim, waitClaimGone } from './claims.ts'
 import type { Cluster } from './cluster.ts'
-import { type KubernetesContext, nodeLostMs } from './context.ts'
+import type { KubernetesContext } from './context.ts'
 import { clusterError } from './errors.ts'
 import { eventsOf, lastWarning, whyByEvents } from './events.ts'
 import { runExec, startExec } from './exec.ts'
 import { isNodeLost, lifeOf, whyEnded } from './pod-state.ts'
-import { deletePod, nodeLost, readPod, waitGone } from './pods.ts'
+import { nodeLost, readPod } from './pods.ts'
+import { endPod, removeClaim } from './remove.ts'
 import { createUsage } from './usage.ts'
 
 const STDERR_BYTES = 2_000
@@ -19,9 +19,8 @@ const SETTLE_MS = 200
 
 /** A running Pod as an environment. */
 export function createPodEnvironment(context: KubernetesContext, info: EnvironmentInfo): Environment {
-  const { cluster, settings, logger } = context
+  const { cluster, logger } = context
   const [uid, name] = [info.incarnation ?? '', info.details.pod ?? '']
-  const limitMs = nodeLostMs(context)
 
   /** What an error really means: most often, that the Pod is not there any more. */
   const explain = async (error: unknown): Promise<WorkspaceError> => {
@@ -34,8 +33,7 @@ export function createPodEnvironment(context: KubernetesContext, info: Environme
   const end = async ({ any, signal }: CallOptions & { any: boolean }): Promise<void> => {
     const pod = await readPod(cluster, name, { signal })
     if (pod === undefined || (!any && pod.metadata?.uid !== uid)) return
-    await deletePod(cluster, pod, { signal })
-    await waitGone(cluster, pod, { limitMs, force: settings.forceLostNode, signal })
+    await endPod(context, pod, { signal })
   }
 
   const exec: Environment['exec'] = async (argv, options) => {
@@ -74,8 +72,7 @@ export function createPodEnvironment(context: KubernetesContext, info: Environme
     suspend: options => end({ any: false, ...options }),
     async destroy(options) {
       await end({ any: true, ...options })
-      await deleteClaim(cluster, name, options)
-      await waitClaimGone(cluster, name, { limitMs, ...options })
+      await removeClaim(context, name, options)
     },
     async [Symbol.asyncDispose]() {},
   }

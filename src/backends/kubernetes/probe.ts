@@ -16,17 +16,11 @@ export async function probeKubernetes(
   { signal }: CallOptions = {},
 ): Promise<ProbeStep[]> {
   const probe = new Probe()
-  let context: KubernetesContext | undefined
-  const configured = await probe.step(
-    'configured',
-    async () => {
-      context = await connect()
-      const { source, context: name, namespace } = context.cluster.place
-      return `${source}, context ${name}, namespace ${namespace}`
-    },
-    { signal },
-  )
-  if (!configured || context === undefined) return probe.steps
+  const context = await probe.connect('configured', connect, {
+    found: ({ cluster: { place } }) => `${place.source}, context ${place.context}, namespace ${place.namespace}`,
+    signal,
+  })
+  if (context === undefined) return probe.steps
   const { cluster, settings } = context
   const limit = { namespace: cluster.namespace, labelSelector: selector(), limit: 1 }
   const list = (end: AbortSignal) =>

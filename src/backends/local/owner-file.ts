@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isRecord } from '../../lib/is-record.ts'
 import type { Owner } from '../backend.ts'
 
 /** What stands in `.atelier/owner.json`: the label of a local workspace. */
@@ -84,8 +85,4 @@ function parseOwner(text: string): OwnerRecord {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

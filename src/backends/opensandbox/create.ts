@@ -131,15 +131,15 @@ export async function removeSandboxes(context: OpenSandboxContext, ids: readonly
   }
 }
 
-/** Removes all sandboxes of a workspace, whatever their state. */
+/** Removes all sandboxes of a workspace, whatever their state, and those of `known`, which a list may not have yet. */
 export async function removeAll(
   context: OpenSandboxContext,
   { id, owner }: Pick<EnvironmentInfo, 'id' | 'owner'>,
-  options: CallOptions = {},
+  { known = [], ...options }: CallOptions & { known?: readonly string[] } = {},
 ): Promise<void> {
-  for (const { sandboxId, record } of await listSandboxes(context, { id }, options)) {
-    if (record.owner.user === owner.user) await removeSandbox(context, sandboxId, options)
-  }
+  const all = await listSandboxes(context, { id }, options)
+  const mine = all.filter(({ record }) => record.owner.user === owner.user)
+  for (const each of new Set([...known, ...mine.map(({ sandboxId }) => sandboxId)])) await removeSandbox(context, each, options)
 }
 
 /** Removes a sandbox; one that is gone is fine. */

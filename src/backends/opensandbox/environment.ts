@@ -1,5 +1,5 @@
 import type { CallOptions, Environment, EnvironmentInfo } from '../backend.ts'
-import { removeAll, removeSandbox } from './create.ts'
+import { removeAll } from './create.ts'
 import { openSandboxError } from './errors.ts'
 import { runCommand } from './exec.ts'
 import { execdOf, upload } from './execd.ts'
@@ -27,11 +27,7 @@ export function createOpenSandboxEnvironment(context: OpenSandboxContext, info: 
       await renew(context, id, options)
     },
     suspend: options => pause(context, id, options),
-    async destroy(options) {
-      await removeAll(context, info, options)
-      // A list may not have it yet.
-      await removeSandbox(context, id, options)
-    },
+    destroy: options => removeAll(context, info, { ...options, known: [id] }),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -12,16 +12,11 @@ export async function probeOpenSandbox(
   { signal }: CallOptions = {},
 ): Promise<ProbeStep[]> {
   const probe = new Probe()
-  let context: OpenSandboxContext | undefined
-  const configured = await probe.step(
-    'configured',
-    async () => {
-      context = await connect()
-      return context.settings.apiKey === undefined ? 'without an API key' : 'an API key is set'
-    },
-    { signal },
-  )
-  if (!configured || context === undefined) return probe.steps
+  const context = await probe.connect('configured', connect, {
+    found: ({ settings }) => (settings.apiKey === undefined ? 'without an API key' : 'an API key is set'),
+    signal,
+  })
+  if (context === undefined) return probe.steps
   const { sdk, settings } = context
   const what = `The server at ${sdk.address}`
   const list = (end: AbortSignal) =>

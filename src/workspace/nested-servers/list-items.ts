@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import type { KeptLists } from './port.ts'
 
 type Item = Record<string, unknown>

@@ -1,5 +1,5 @@
+import { isRecord } from '../../lib/is-record.ts'
 import { declarationFault } from './declaration.ts'
-import { isRecord } from './is-record.ts'
 import type { ServerDeclaration } from './port.ts'
 
 /** What the `.mcp` file has no room for; it stands beside it. */

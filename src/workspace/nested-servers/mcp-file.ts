@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import type { NestedScope } from './port.ts'
 
 /** Per agent, per session: a list, each item as it stands in the file; or something else that somebody wrote there. */

@@ -67,7 +67,7 @@ export async function createWorld() {
     })
   }
   return {
-    ...{ account, base, client, url, backend, spec, open, log, gatewayScript },
+    ...{ account, base, client, url, backend, spec, open, log, script: gatewayScript },
     /** Makes the stand-in misbehave. */
     fault: (rule: FaultRule) => standIn.faults.add(rule),
     modes: (modes: FaultModes & PtyModes) => {

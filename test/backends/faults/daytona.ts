@@ -1,5 +1,6 @@
 import { createWorld, MISSING } from '../daytona/support.ts'
 import type { FaultPlace, FaultWorld } from './place.ts'
+import { standInWorld } from './stand-in.ts'
 
 /** The stand-in, under the real SDK. */
 export const daytona: FaultPlace = {
@@ -8,13 +9,8 @@ export const daytona: FaultPlace = {
   async start(): Promise<FaultWorld> {
     const world = await createWorld()
     const environments = async () => (await world.sandboxes()).map(({ id }) => id)
-    const { base, gatewayScript: script, account, backend, spec, clear, remove } = world
-    return {
-      ...{ base, script, backend, spec, clear, remove, environments, left: environments, secret: account.apiKey },
-      settings: account,
-      get faults() {
-        return world.faults
-      },
+    return standInWorld(world, {
+      environments,
       requests: {
         look: '^GET /api/sandbox',
         create: '^POST /api/sandbox$',
@@ -30,11 +26,7 @@ export const daytona: FaultPlace = {
         'prepares the link': { match: '^POST .*/process/pty$' },
         'opens the link': { match: '/connect' },
       },
-      deeds: {
-        paused: ({ info }) => world.behind('stop', info.incarnation ?? ''),
-        expired: ({ info }) => world.behind('idle', info.incarnation ?? ''),
-        removed: ({ info }) => world.behind('delete', info.incarnation ?? ''),
-      },
-    }
+      deeds: { paused: 'stop', expired: 'idle', removed: 'delete' },
+    })
   },
 }

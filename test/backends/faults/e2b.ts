@@ -1,5 +1,6 @@
 import { createWorld, MISSING } from '../e2b/support.ts'
 import type { FaultPlace, FaultWorld } from './place.ts'
+import { standInWorld } from './stand-in.ts'
 
 /** The stand-in, under the real SDK. */
 export const e2b: FaultPlace = {
@@ -8,13 +9,8 @@ export const e2b: FaultPlace = {
   async start(): Promise<FaultWorld> {
     const world = await createWorld()
     const environments = async () => (await world.sandboxes()).map(({ sandboxId }) => sandboxId)
-    const { base, script, account, backend, spec, clear, remove } = world
-    return {
-      ...{ base, script, backend, spec, clear, remove, environments, left: environments, secret: account.apiKey },
-      settings: account,
-      get faults() {
-        return world.faults
-      },
+    return standInWorld(world, {
+      environments,
       requests: {
         look: '^GET /v2/sandboxes',
         create: '^POST /v2/sandboxes$',
@@ -29,11 +25,7 @@ export const e2b: FaultPlace = {
         'puts the gateway in': { match: '^POST /files' },
         'opens the link': { match: '^POST /process.Process/StreamInput' },
       },
-      deeds: {
-        paused: ({ info }) => world.behind('pause', info.incarnation ?? ''),
-        expired: ({ info }) => world.behind('expire', info.incarnation ?? ''),
-        removed: ({ info }) => world.behind('kill', info.incarnation ?? ''),
-      },
-    }
+      deeds: { paused: 'pause', expired: 'expire', removed: 'kill' },
+    })
   },
 }
