@@ -8,8 +8,8 @@ export interface LifeWork {
   linkLost(link: string): void
   /** The jobs of a lost link belong to another one of the same owner. */
   inherit(from: string, to: LinkContext): void
-  /** Ends all that an owner, or one link alone, has running; resolves when that is done. */
-  end(whose: { owner: string } | { link: string }): Promise<unknown>
+  /** Ends all that an owner, or one link alone, has running when `whose` is asked; resolves when that is done. */
+  end(whose: () => { owner: string } | { link: string }): Promise<unknown>
   /** Whether anything runs that must go on. */
   busy(): boolean
 }
@@ -54,6 +54,11 @@ export class Life {
     this.#idleMs = options.awaitsHost ? Math.min(options.idleMs, FIRST_LINK_MS) : options.idleMs
     this.#tickMs = options.tickMs ?? TICK_MS
     this.#timer = setInterval(() => this.#tick(), this.#tickMs)
+  }
+
+  /** Whether the daemon ends: nobody can begin anything with it any more. */
+  get over(): boolean {
+    return this.#finished
   }
 
   /** Whether no host is here or may come back, and nothing runs. */
@@ -130,11 +135,11 @@ export class Life {
     void this.#endWork(link).then(() => this.#endWhenUnused('the last host did not come back'))
   }
 
-  /** What an owner started elsewhere is left alone while another of its links lives. */
+  /** What an owner started elsewhere is left alone while another of its links lives, one that came meanwhile included. */
   async #endWork(link: ServerLink): Promise<void> {
     const owner = link.context?.owner
     if (owner === undefined) return
-    const shared = [...this.#links].some(other => other.context?.owner === owner)
-    await this.#options.work.end(shared ? { link: link.id } : { owner })
+    const isShared = (): boolean => [...this.#links].some(other => other.context?.owner === owner)
+    await this.#options.work.end(() => (isShared() ? { link: link.id } : { owner }))
   }
 }

@@ -75,6 +75,8 @@ export class LinkServer {
 
   #hello(wire: WireStream, hello: Hello): ServerLink | undefined {
     const { life, instance } = this.#options
+    // It came in before the door was shut: what is on its way out would take its work along.
+    if (life.over) return this.#refuse(wire, 'unavailable', 'The gateway is ending')
     const protocol = Math.min(hello.protocol, PROTOCOL_VERSION)
     if (protocol < OLDEST_PROTOCOL_VERSION || protocol < hello.oldest) {
       const message = `The gateway speaks protocol ${OLDEST_PROTOCOL_VERSION} to ${PROTOCOL_VERSION}, the host ${hello.oldest} to ${hello.protocol}`

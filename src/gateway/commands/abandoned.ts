@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, unlinkSync } from 'node:fs'
-import { isSameProcess, processStart, variableOf } from './process-tree.ts'
+import { isSameProcess, machineIds, processStart, variableOf } from './process-tree.ts'
 import { endTree, type MarkedProcesses } from './tree-end.ts'
 
 /** The variable that tells which gateway started a process. */
@@ -41,8 +41,10 @@ function isAbandoned(mark: string | undefined, place: string): boolean {
   return where === place && start !== '' && !isSameProcess(Number(pid), start)
 }
 
+/** Containers have the same directories, and their processes may be seen from outside: the pid namespace tells them apart. */
 function placeOf(runtimeDir: string): string {
-  return createHash('sha256').update(runtimeDir).digest('hex').slice(0, 16)
+  const place = `${machineIds().namespace} ${runtimeDir}`
+  return createHash('sha256').update(place).digest('hex').slice(0, 16)
 }
 
 function namesIn(directory: string): string[] {

@@ -59,7 +59,7 @@ export interface PreparedState {
 }
 
 /** Functions by these names would take the boot code's words away from it. */
-const UNCARRIED = /^BASH_FUNC_(builtin|eval|trap|unset|set|export|printf|pwd)(%%|\(\))$/
+const UNCARRIED = /^BASH_FUNC_(builtin|eval|exec|trap|unset|set|export|printf|pwd)(%%|\(\))$/
 
 /** Prepares a state for a shell of the given kind. */
 export function prepareState(state: ShellState, kind: 'bash' | 'sh'): PreparedState {

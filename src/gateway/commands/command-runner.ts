@@ -1,22 +1,17 @@
 import { rm } from 'node:fs/promises'
 import type { CallContext } from '../dispatch.ts'
 import type { RunParams, RunResult } from '../protocol-commands.ts'
-import { gatewayMark } from './abandoned.ts'
-import { DumpFiles } from './dump-files.ts'
+import { CommandStarter } from './command-starter.ts'
 import { FifoPool } from './fifo-pool.ts'
 import type { JobTable } from './job-table.ts'
-import { directoryFault, type Launched, launch } from './launch.ts'
+import { directoryFault } from './launch.ts'
 import { OomWatch } from './oom-watch.ts'
-import { sharedReadBuffer } from './output-reader.ts'
 import { groupExists, groupMembers } from './process-tree.ts'
 import type { HolderName } from './pty-holder.ts'
 import { checkSize } from './pty-size.ts'
-import type { PtyStart } from './pty-start.ts'
 import { PtyStarts } from './pty-starts.ts'
-import { isQuietText } from './quiet-text.ts'
 import { checkRun, notRun, startError, unendedNotice, waitingNotice } from './run-checks.ts'
-import { newId, streaming } from './run-parts.ts'
-import { RunningCommand, type ShellExit } from './running-command.ts'
+import type { RunningCommand, ShellExit } from './running-command.ts'
 import type { Sessions, StartState } from './sessions.ts'
 import type { FoundShell } from './shell-finder.ts'
 import type { MarkedProcesses } from './tree-end.ts'
@@ -40,25 +35,22 @@ export interface CommandRunnerOptions {
 export class CommandRunner {
   readonly running = new Map<string, RunningCommand>()
   readonly #options: CommandRunnerOptions
-  readonly #fifos: FifoPool
-  readonly #dumps: DumpFiles
-  readonly #buffer = sharedReadBuffer()
+  readonly #starter: CommandStarter
   readonly #oom = new OomWatch()
   readonly #ptys: PtyStarts
-  readonly #gateway: string
+  #disposed = false
 
   constructor(options: CommandRunnerOptions) {
     this.#options = options
-    this.#fifos = new FifoPool(options.runtimeDir)
-    this.#dumps = new DumpFiles(options.runtimeDir)
-    this.#ptys = new PtyStarts({ directory: options.runtimeDir, fifos: this.#fifos, holders: options.ptyHolders })
-    this.#gateway = gatewayMark(options.runtimeDir)
+    const fifos = new FifoPool(options.runtimeDir)
+    this.#starter = new CommandStarter(options, fifos)
+    this.#ptys = new PtyStarts({ directory: options.runtimeDir, fifos, holders: options.ptyHolders })
     this.#oom.begin()
   }
 
   /** Makes pipes ahead of the first command. */
   warm(): void {
-    this.#fifos.warm()
+    this.#starter.warm()
   }
 
   async run(params: RunParams, context: CallContext): Promise<RunResult> {
@@ -70,7 +62,7 @@ export class CommandRunner {
     if (fault !== undefined) return notRun(params, fault, this.#options.sessions)
     const pty = params.input === 'pty' ? await this.#ptys.prepare(params, start.prepared.env.PATH ?? '') : undefined
     context.signal.throwIfAborted()
-    const run = this.#start(params, { context, start, pty })
+    const run = this.#starter.start(params, { context, prepared: start.prepared, pty })
     if (run.pid === undefined) return this.#neverStarted(run, params, start)
     this.running.set(run.id, run)
     try {
@@ -78,7 +70,14 @@ export class CommandRunner {
     } finally {
       this.running.delete(run.id)
       run.close()
+      if (this.running.size === 0) setImmediate(() => setImmediate(() => this.#prepareNext(session)))
     }
+  }
+
+  /** Has a shell ready for the session's next command, while nobody waits. */
+  #prepareNext(session: string): void {
+    const prepared = this.#options.sessions.prepared(session)
+    if (this.running.size === 0 && !this.#disposed && prepared) this.#starter.ready?.prepare(session, prepared)
   }
 
   /** Removes inputs of terminals that have no job any more. */
@@ -86,57 +85,21 @@ export class CommandRunner {
     this.#ptys.inputs.removeOthers(id => isJob(id) || this.running.has(id))
   }
 
-  dispose(): void {
-    this.#fifos.dispose()
-    this.#dumps.dispose()
+  /** Drops what was made ready for a session, or for all. */
+  forget(session?: string): void {
+    if (session === undefined) this.#starter.ready?.dismissAll()
+    else this.#starter.ready?.dismiss(session)
   }
 
-  #start(
-    params: RunParams,
-    options: { context: CallContext; start: StartState; pty: ((id: string) => PtyStart) | undefined },
-  ): RunningCommand {
-    const { runtimeDir, jobs, logMaxBytes, marked } = this.#options
-    const shell = this.#options.shell as FoundShell
-    const id = newId()
-    const { headBytes, tailBytes, command, env, session } = params
-    const { prepared } = options.start
-    const quiet = shell.kind === 'bash' && params.input !== 'pty' && isQuietText(command, prepared, env)
-    const dump = params.background || quiet ? undefined : this.#dumps.take()
-    const { link } = options.context
-    const spec = {
-      id,
-      shell,
-      text: command,
-      state: prepared,
-      env,
-      dump,
-      quiet,
-      runtimeDir,
-      gateway: this.#gateway,
-      input: params.input === 'pipe',
-      pty: options.pty?.(id),
-    }
-    let launched: Launched
-    try {
-      if (params.background) jobs.folders.create(id)
-      launched = launch({ ...spec, exitRecord: jobs.folders.exitRecord(id) }, this.#fifos)
-    } catch (error) {
-      if (dump) this.#dumps.release(dump, false)
-      throw startError(error, shell)
-    }
-    const output = { headBytes, tailBytes, logPath: jobs.folders.log(id), logMaxBytes }
-    const owner = { owner: link.owner, link: link.id, session }
-    return new RunningCommand({
-      ...{ id, command, owner, launched, dump, output, marked, holder: options.pty !== undefined },
-      buffer: this.#buffer,
-      onChunk: streaming(params, options.context),
-    })
+  dispose(): void {
+    this.#disposed = true
+    this.#starter.dispose()
   }
 
   async #neverStarted(run: RunningCommand, params: RunParams, start: StartState): Promise<RunResult> {
     const { error } = await run.exited
     run.close()
-    if (run.dump) this.#dumps.release(run.dump, true)
+    if (run.dump) this.#starter.dumps.release(run.dump, true)
     if (params.background) await this.#options.jobs.folders.remove(run.id)
     const fault = directoryFault(start.prepared.cwd)
     const code = (error as NodeJS.ErrnoException | undefined)?.code
@@ -188,8 +151,8 @@ export class CommandRunner {
   /** The dump of a job is of no use; it is cleared, since it may hold secrets. */
   #discard(run: RunningCommand): void {
     if (!run.dump) return
-    this.#dumps.read(run.dump)
-    this.#dumps.release(run.dump, false)
+    this.#starter.dumps.read(run.dump)
+    this.#starter.dumps.release(run.dump, false)
   }
 
   /** `away`: nobody was there at the end, and the host that comes may be another one, which finds it as a job. */
@@ -224,8 +187,8 @@ export class CommandRunner {
 
   #takeState(run: RunningCommand, params: RunParams, start: StartState): string[] {
     if (!run.dump) return this.#options.sessions.settle(params.session)
-    const raw = this.#dumps.read(run.dump)
-    this.#dumps.release(run.dump, raw.startsWith('\x01'))
+    const raw = this.#starter.dumps.read(run.dump)
+    this.#starter.dumps.release(run.dump, raw.startsWith('\x01'))
     return this.#options.sessions.finish(params.session, start, { raw, run: run.id, own: Object.keys(params.env ?? {}) })
   }
 

@@ -51,8 +51,8 @@ export interface CommandService {
   linkLost(linkId: string): void
   /** Jobs of a lost link now belong to `to`. */
   inherit(from: string, to: LinkContext): void
-  /** Ends what the selection names; gives how many commands and jobs that were. */
-  endOwner(selection: Selection): Promise<number>
+  /** Ends what is selected when it comes to it; gives how many commands and jobs that were. */
+  endOwner(select: () => Selection): Promise<number>
   endAll(reason: string): Promise<number>
   /** Ends everything, and forgets all sessions and finished jobs. */
   reset(): Promise<number>
@@ -87,8 +87,9 @@ export function createCommandService(options: CommandServiceOptions): CommandSer
   const reader = new JobReader(jobs, options.logMaxBytes)
   const matching = (selection: Selection) => (run: RunningCommand) => matches(run.owner, selection)
 
-  async function end(selection: Selection): Promise<number> {
+  async function end(select = (): Selection => ({})): Promise<number> {
     await strays.find()
+    const selection = select()
     const runs = [...runner.running.values()].filter(matching(selection))
     const ended = jobs.running.filter(job => matches({ ...job.record, link: job.link }, selection))
     await Promise.all([...runs.map(run => run.stop('killed')), ...ended.map(job => job.stop('killed'))])
@@ -134,6 +135,7 @@ export function createCommandService(options: CommandServiceOptions): CommandSer
     },
     forgetSession(key) {
       sessions.forget(key)
+      runner.forget(key)
       reader.forgetSession(key)
     },
     async adoptJobs() {
@@ -149,13 +151,14 @@ export function createCommandService(options: CommandServiceOptions): CommandSer
     },
     endOwner: end,
     async endAll(reason) {
-      const count = await end({})
+      const count = await end()
       if (count > 0) options.log(`ended ${count} commands and jobs: ${reason}`)
       return count
     },
     async reset() {
-      const count = await end({})
+      const count = await end()
       sessions.clear()
+      runner.forget()
       strays.clear()
       await jobs.clear()
       return count

@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { GATEWAY } from './abandoned.ts'
 import { MARKER, type PreparedState, withoutSecrets } from './child-env.ts'
 import type { DumpFile } from './dump-files.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { PtyStart } from './pty-start.ts'
+import type { ReadyShell } from './ready-shell.ts'
 import { BOOT, bashBoot, shBoot } from './shell-boot.ts'
 import type { FoundShell } from './shell-finder.ts'
+import { type Spawned, spawnShell } from './spawn-shell.ts'
 
 /** Longest string that a kernel takes in an environment, with room for the name. */
 const MAX_INLINE = 120_000
@@ -32,21 +33,14 @@ export interface LaunchSpec {
 }
 
 /** A started shell and this side's ends of its pipes. */
-export interface Launched {
-  child: ChildProcess
-  /** Resolves once: at the process's exit, whatever still holds its pipes. */
-  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null; error?: Error }>
-  read: number
-  handover: number
+export interface Launched extends Spawned {
   input: number | undefined
-  /** See `OutputPipe`. */
-  giveBack(unused: boolean): void
   /** Removes files that were needed for the start. */
   cleanup(): void
 }
 
 /** Starts a shell in a session and process group of its own, with both outputs on one named pipe. */
-export function launch(spec: LaunchSpec, fifos: FifoPool): Launched {
+export function launch(spec: LaunchSpec, options: { fifos: FifoPool; ready?: ReadyShell | undefined }): Launched {
   const files = startFiles(spec)
   const boot = spec.shell.kind === 'bash' ? bashBoot : shBoot
   const code = boot({
@@ -60,6 +54,8 @@ export function launch(spec: LaunchSpec, fifos: FifoPool): Launched {
     posix: spec.state.posix,
     quiet: spec.quiet,
   })
+  const begun = options.ready?.begin(code, spec.text)
+  if (begun) return { ...begun, input: undefined, cleanup: files.cleanup }
   const plain: Record<string, string> = {
     ...spec.state.env,
     ...(spec.env ? withoutSecrets(spec.env) : {}),
@@ -73,40 +69,28 @@ export function launch(spec: LaunchSpec, fifos: FifoPool): Launched {
     files.cleanup()
     spec.pty?.cleanup()
   }
-  return start(spec, spec.pty?.environment(plain) ?? plain, { fifos, cleanup })
+  return start(spec, spec.pty?.environment(plain) ?? plain, { fifos: options.fifos, cleanup })
 }
 
 function start(spec: LaunchSpec, env: Record<string, string>, options: { fifos: FifoPool; cleanup: () => void }): Launched {
   const output = options.fifos.output()
   const input = spec.pty ? spec.pty.input() : spec.input ? options.fifos.input() : undefined
-  const shellArgs = spec.shell.kind === 'bash' ? ['--norc', '-c', BOOT, 'bash'] : ['-c', BOOT, 'sh']
-  const { path, args } = spec.pty?.command(spec.shell.path, shellArgs) ?? { path: spec.shell.path, args: shellArgs }
+  const { path, args } = spec.pty?.command(spec.shell.path, shellArgs(spec.shell)) ?? {
+    path: spec.shell.path,
+    args: shellArgs(spec.shell),
+  }
   try {
-    const child = spawn(path, args, {
-      cwd: spec.state.cwd,
-      env,
-      detached: true,
-      stdio: [input ? input.read : 'ignore', output.write, output.write],
-    })
-    const exited = new Promise<Awaited<Launched['exited']>>(resolve => {
-      child.once('exit', (exitCode, signal) => resolve({ code: exitCode, signal }))
-      child.once('error', error => {
-        if (child.pid === undefined) resolve({ code: null, signal: null, error })
-      })
-    })
-    const { read, handover, giveBack } = output
-    return { child, exited, read, handover, giveBack, input: input?.write, cleanup: options.cleanup }
+    const started = spawnShell([path, ...args], { cwd: spec.state.cwd, env, output, input: input?.read })
+    return { ...started, input: input?.write, cleanup: options.cleanup }
   } catch (error) {
-    closeSync(output.read)
-    closeSync(output.handover)
-    output.giveBack(false)
     if (input) closeSync(input.write)
     options.cleanup()
     throw error
-  } finally {
-    closeSync(output.write)
-    if (input) closeSync(input.read)
   }
+}
+
+function shellArgs({ kind }: FoundShell): string[] {
+  return kind === 'bash' ? ['--norc', '-c', BOOT, 'bash'] : ['-c', BOOT, 'sh']
 }
 
 function startFiles(spec: LaunchSpec): { text?: string; restore?: string; cleanup: () => void } {

@@ -33,6 +33,12 @@ export class Sessions {
     return { state: there, prepared: prepareState(there, this.#kind), ownCwd: true }
   }
 
+  /** What the session's next command starts from, where it had one before. */
+  prepared(session: string): PreparedState | undefined {
+    const state = this.#states.get(session)
+    return state && this.#prepare(state)
+  }
+
   /** Moves a session whose directory is gone to the first one. */
   moveHome(session: string): void {
     const state = this.#states.get(session)

@@ -22,6 +22,14 @@ export interface BootOptions {
 /** The whole of a shell's own command line. */
 export const BOOT = 'eval "$_B"'
 
+/** That of a shell that waits for its code on descriptor 3: two lengths, the boot code and the text. */
+export const READY_BOOT = [
+  'IFS=, builtin read -ru3 _B _X && IFS= builtin read -rN "$_B" -u3 _B && IFS= builtin read -rN "$_X" -u3 _X || builtin exit 0',
+  'SECONDS=0',
+  'exec 3<&-',
+  BOOT,
+].join('; ')
+
 function quietBoot(o: BootOptions): string {
   const record = quote(`__s=$?; ${recordExit(o, '$__s')}`)
   return `unset -v _B; BASH_EXECUTION_STRING=$_X; unset -v _X; trap ${record} EXIT; eval " $BASH_EXECUTION_STRING"`

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { isSameProcess, processStart } from '../commands/process-tree.ts'
+import { isSameProcess, machineIds, processStart } from '../commands/process-tree.ts'
 import { endTree, type MarkedProcesses } from '../commands/tree-end.ts'
 
 const PREFIX = 'nested'
 
 /** A new mark for the processes of a nested server, which tells whose they are. */
 export function orphanMark(): string {
-  return [PREFIX, process.pid, processStart(process.pid) ?? '', randomBytes(5).toString('hex')].join('-')
+  const random = randomBytes(5).toString('hex')
+  return [PREFIX, namespace(), process.pid, processStart(process.pid) ?? '', random].join('-')
 }
 
 /** Ends nested servers whose gateway was killed: nobody can speak with them any more. */
@@ -15,7 +16,13 @@ export async function endOrphans(marked: MarkedProcesses): Promise<void> {
   await Promise.all(marks.map(mark => endTree({ group: undefined, mark }, marked)))
 }
 
+/** Servers in containers are seen from here too; what their gateways are called in there means nothing here. */
 function isOrphaned(mark: string): boolean {
-  const [prefix, pid, start] = mark.split('-')
-  return prefix === PREFIX && start !== '' && !isSameProcess(Number(pid), start)
+  const [prefix, where, pid, start] = mark.split('-')
+  return prefix === PREFIX && where === namespace() && start !== '' && !isSameProcess(Number(pid), start)
+}
+
+/** Number of this pid namespace; empty where the system has none. */
+function namespace(): string {
+  return machineIds().namespace.replace(/\D/g, '')
 }

@@ -1,13 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JobFolders } from '../../../src/gateway/commands/job-record.ts'
 import { isQuietText } from '../../../src/gateway/commands/quiet-text.ts'
-import { BOOT, bashBoot } from '../../../src/gateway/commands/shell-boot.ts'
+import { BOOT, bashBoot, READY_BOOT } from '../../../src/gateway/commands/shell-boot.ts'
 
 const version = execFileSync('bash', ['-c', 'printf %s%s "${BASH_VERSINFO[@]:0:2}"'], { encoding: 'utf8' })
 const STATE = { env: {}, cwd: '/', restore: '', posix: false }
@@ -21,21 +22,33 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 let count = 0
 
-/** Runs `text` as a job of bash; a signal, where one is asked for, comes once it has said `up`. */
-async function run(text: string, { foreground = false, signal }: { foreground?: boolean; signal?: NodeJS.Signals } = {}) {
+interface Options {
+  foreground?: boolean
+  /** The shell waits for its code. */
+  ahead?: boolean
+  /** Comes once the text has said `up`. */
+  signal?: NodeJS.Signals
+}
+
+/** As a job that was one from the start, and as a command that may become one. */
+const WAYS: Options[] = [{ foreground: false }, { foreground: true }, { foreground: true, ahead: true }]
+
+/** Runs `text` as a job of bash. */
+async function run(text: string, { foreground = false, ahead = false, signal }: Options = {}) {
   const folders = new JobFolders(base)
   const id = String(count++)
   folders.create(id)
   const quiet = isQuietText(text, STATE)
   const dump = foreground && !quiet ? { dump: join(folders.directory(id), 'dump') } : {}
   const code = bashBoot({ run: 'r', exitRecord: folders.exitRecord(id), text, restore: false, posix: false, quiet, ...dump })
-  const env = { PATH: process.env.PATH, _B: code, _X: text }
-  const child = spawn('bash', ['--norc', '-c', BOOT, 'bash'], {
+  const env = { PATH: process.env.PATH, ...(ahead ? {} : { _B: code, _X: text }) }
+  const child = spawn('bash', ['--norc', '-c', ahead ? READY_BOOT : BOOT, 'bash'], {
     env,
     cwd: base,
     detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+    stdio: ['ignore', 'pipe', 'ignore', ahead ? 'pipe' : 'ignore'],
+  }) as ChildProcessByStdio<null, Readable, null>
+  if (ahead) (child.stdio[3] as Writable).end(`${code.length},${text.length}\n${code}${text}`)
   const over = once(child, 'exit')
   if (signal !== undefined) {
     await once(child.stdout, 'data')
@@ -73,8 +86,8 @@ const ENDS: [string, number][] = [
 
 describe('the exit record of a job of bash', () => {
   it.each(ENDS)('holds the status after %j', async (text, status) => {
-    for (const foreground of [false, true]) {
-      expect(await run(text, { foreground })).toEqual({ exit: status, by: null, record: status })
+    for (const way of WAYS) {
+      expect(await run(text, way)).toEqual({ exit: status, by: null, record: status })
     }
   })
 
@@ -90,9 +103,9 @@ describe('the exit record of a job of bash', () => {
     'f() { echo up; read -r x < <(sleep 60); }; f',
   ]
   it.skipIf(version < '52').each(texts)('holds none after a signal in the midst of %j', async text => {
-    for (const foreground of [false, true]) {
+    for (const way of WAYS) {
       for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
-        expect(await run(text, { foreground, signal })).toEqual({ exit: null, by: signal, record: undefined })
+        expect(await run(text, { ...way, signal })).toEqual({ exit: null, by: signal, record: undefined })
       }
     }
   })

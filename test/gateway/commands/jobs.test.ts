@@ -181,8 +181,8 @@ describe('a job', () => {
     f.service.linkLost('link1')
     const { job } = await pending
     f.service.inherit('link1', { id: 'link2', owner: 'owner1', env: {} })
-    expect(await f.service.endOwner({ link: 'link1' })).toBe(0)
-    expect(await f.service.endOwner({ link: 'link2' })).toBeGreaterThan(0)
+    expect(await f.service.endOwner(() => ({ link: 'link1' }))).toBe(0)
+    expect(await f.service.endOwner(() => ({ link: 'link2' }))).toBeGreaterThan(0)
     expect(await f.job(job as string)).toMatchObject({ status: 'signaled' })
     expect(alive('sleep 424')).toBe(false)
   })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { RunResult } from '../../../src/gateway/protocol.ts'
+import { startedAhead } from './ready-shell-fixture.ts'
 import { type Fixture, fixture } from './service-fixture.ts'
 import { base, CASES, type ShellCase } from './shell-cases.ts'
 
@@ -12,6 +13,7 @@ afterAll(() => rmSync(LINKS, { recursive: true, force: true }))
 
 const SHELLS = [
   { name: 'bash', path: '/bin/bash', bash: true },
+  { name: 'bash that was started ahead', path: '/bin/bash', bash: true, ahead: true },
   { name: 'dash', path: '/bin/dash', bash: false },
   { name: 'busybox', path: busyboxShell(), bash: false },
 ]
@@ -37,10 +39,11 @@ function prepareBusybox(): boolean {
   return true
 }
 
-async function runCase(f: Fixture, one: ShellCase): Promise<RunResult> {
+async function runCase(f: Fixture, one: ShellCase, ahead = false): Promise<RunResult> {
   mkdirSync(join(f.workdir, 'x'))
   mkdirSync(join(f.workdir, 'y'))
   const context = { link: { id: 'l', owner: 'o', env: { ...base, DUMPDIR: join(f.directory, 'run') } } }
+  if (ahead) await f.run('true', {}, context)
   for (const text of one.pre ?? []) await f.run(text, {}, context)
   return f.run(one.text, one.timeout === undefined ? {} : { timeoutMs: one.timeout }, context)
 }
@@ -71,13 +74,13 @@ for (const shell of SHELLS) {
   describe.skipIf(!there)(`state after a command of ${shell.name}${there ? '' : ' (not installed here)'}`, () => {
     for (const one of CASES.filter(each => shell.bash || !each.bashonly)) {
       it(one.name, { timeout: 60_000 }, async () => {
-        const f = await fixture({ shellPath: shell.path })
+        const f = shell.ahead ? startedAhead(await fixture({ shellPath: shell.path })) : await fixture({ shellPath: shell.path })
         try {
           if (one.throws) {
-            await expect(runCase(f, one)).rejects.toMatchObject({ code: 'invalid_argument' })
+            await expect(runCase(f, one, shell.ahead)).rejects.toMatchObject({ code: 'invalid_argument' })
             return
           }
-          const result = await runCase(f, one)
+          const result = await runCase(f, one, shell.ahead)
           if (one.notes) expect(result.notices.join()).toMatch(/is gone/)
           const before = !shell.bash && SH_BEFORE.has(one.name)
           if (one.next) expect((await f.run(one.next[0])).output.head).toBe(one.next[1])
