@@ -1,9 +1,8 @@
 import { rm } from 'node:fs/promises'
 import type { CallContext } from '../dispatch.ts'
 import type { RunParams, RunResult } from '../protocol-commands.ts'
-import { CommandStarter } from './command-starter.ts'
+import { CommandStarter, type CommandStarterOptions } from './command-starter.ts'
 import { FifoPool } from './fifo-pool.ts'
-import type { JobTable } from './job-table.ts'
 import { directoryFault } from './launch.ts'
 import { OomWatch } from './oom-watch.ts'
 import { groupExists, groupMembers } from './process-tree.ts'
@@ -14,15 +13,9 @@ import { checkRun, notRun, startError, unendedNotice, waitingNotice } from './ru
 import type { RunningCommand, ShellExit } from './running-command.ts'
 import type { Sessions, StartState } from './sessions.ts'
 import type { FoundShell } from './shell-finder.ts'
-import type { MarkedProcesses } from './tree-end.ts'
 
-export interface CommandRunnerOptions {
-  shell: FoundShell | null
-  runtimeDir: string
-  logMaxBytes: number
+export interface CommandRunnerOptions extends CommandStarterOptions {
   sessions: Sessions
-  jobs: JobTable
-  marked: MarkedProcesses
   /** What may hold a terminal; absent: whatever is there. */
   ptyHolders?: readonly HolderName[] | undefined
   /** Called when a command is over and no job: some process of it may still live unseen. */

@@ -2,9 +2,9 @@ import type { CallContext } from '../dispatch.ts'
 import type { RunParams } from '../protocol-commands.ts'
 import { gatewayMark } from './abandoned.ts'
 import type { PreparedState } from './child-env.ts'
-import type { CommandRunnerOptions } from './command-runner.ts'
 import { DumpFiles } from './dump-files.ts'
 import type { FifoPool } from './fifo-pool.ts'
+import type { JobTable } from './job-table.ts'
 import { launch } from './launch.ts'
 import { sharedReadBuffer } from './output-reader.ts'
 import type { PtyStart } from './pty-start.ts'
@@ -14,6 +14,15 @@ import { startError } from './run-checks.ts'
 import { newId, streaming } from './run-parts.ts'
 import { RunningCommand } from './running-command.ts'
 import type { FoundShell } from './shell-finder.ts'
+import type { MarkedProcesses } from './tree-end.ts'
+
+export interface CommandStarterOptions {
+  shell: FoundShell | null
+  runtimeDir: string
+  logMaxBytes: number
+  jobs: JobTable
+  marked: MarkedProcesses
+}
 
 /** For whom, from which state and in which terminal a command starts. */
 export interface StartOptions {
@@ -27,12 +36,12 @@ export class CommandStarter {
   readonly dumps: DumpFiles
   /** None where the shell is no bash. */
   readonly ready: ReadyShells | undefined
-  readonly #options: CommandRunnerOptions
+  readonly #options: CommandStarterOptions
   readonly #fifos: FifoPool
   readonly #gateway: string
   readonly #buffer = sharedReadBuffer()
 
-  constructor(options: CommandRunnerOptions, fifos: FifoPool) {
+  constructor(options: CommandStarterOptions, fifos: FifoPool) {
     this.#options = options
     this.#fifos = fifos
     this.dumps = new DumpFiles(options.runtimeDir)
