@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { lstat, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { WorkspaceError } from '../lib/errors.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 import type { Files } from '../workspace/ports.ts'
 
 /** What a copy did. */
@@ -91,7 +92,7 @@ async function fileIn(job: Job, from: string, file: { target: string; size: numb
 }
 
 async function directoryOut(job: Job, from: string, target: string): Promise<void> {
-  await mkdir(target, { recursive: true })
+  await makeFolders(target)
   const { entries, truncated } = await job.files.list(from, job)
   if (truncated) {
     throw new WorkspaceError('too_large', `${from} has more than ${entries.length} entries.`, {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, symlink } from 'node:fs/promises'
+import { access, symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { WorkspaceError } from '../lib/errors.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 
 /**
  * The `PATH` of local commands and searches, with a ripgrep on it: the configured one first (in a folder of its own, so that the
@@ -23,7 +24,7 @@ async function folderOf(ripgrep: string, dataDir: string): Promise<string> {
     })
   }
   const folder = join(dataDir, 'bin', createHash('sha256').update(ripgrep).digest('hex').slice(0, 12))
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder, { mode: 0o700 })
   await symlink(ripgrep, join(folder, 'rg')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

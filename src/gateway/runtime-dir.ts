@@ -1,7 +1,8 @@
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { WorkspaceError } from '../lib/errors.ts'
+import { makeFoldersSync } from '../lib/make-folders.ts'
 
 const MAX_SOCKET_PATH = 100
 /** Nobody needs the lock for longer; one this old was left behind. */
@@ -19,7 +20,7 @@ export function socketPath(dir: string): string {
 
 /** Makes the private directory, or checks that the one found is a real directory of ours with mode 0700. */
 export function prepareRuntimeDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  makeFoldersSync(dir, { mode: 0o700 })
   const found = lstatSync(dir)
   const uid = process.getuid?.()
   if (!found.isDirectory())

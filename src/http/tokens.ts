@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { WorkspaceError } from '../lib/errors.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 
 /** A new bearer token: 256 random bits. */
 export const newToken = (): string => `atl_${randomBytes(32).toString('base64url')}`
@@ -67,7 +68,7 @@ function asUsers(value: unknown): Users | undefined {
 
 /** Replaces a users file as a whole, readable by its owner only. */
 export async function writeUsers(file: string, users: Users): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(file), { mode: 0o700 })
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(temporary, `${JSON.stringify(users, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true })
@@ -83,7 +84,7 @@ export async function ownToken(dataDir: string): Promise<string> {
   const file = join(dataDir, 'token')
   const kept = await readOwnToken(file)
   if (kept !== undefined) return kept
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolders(dataDir, { mode: 0o700 })
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(temporary, `${newToken()}\n`, { mode: 0o600, flag: 'wx', flush: true })

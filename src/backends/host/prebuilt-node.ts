@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { WorkspaceError } from '../../lib/errors.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import { firstFile } from './archive.ts'
 
 /** The line of Node that is put into environments without one. */
@@ -23,7 +24,7 @@ export async function prebuiltNode(platform: string, folder: string): Promise<st
     )
   )
     return kept
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder, { mode: 0o700 })
   const work = await mkdtemp(join(folder, '.fetch-'))
   try {
     const archive = await fetchPackage(`node-${platform}@${MAJOR}`, work)

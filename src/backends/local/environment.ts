@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WorkspaceError } from '../../lib/errors.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import type { Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
 import { removeTree } from '../host/remove-tree.ts'
 import { workspacesFolder } from './layout.ts'
@@ -50,7 +51,7 @@ async function ended(socket: string | undefined): Promise<void> {
 }
 
 async function writeWhole(path: string, file: UploadFile): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(path), { mode: 0o700 })
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(temporary, file.data, { mode: file.mode, flag: 'wx' })

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { copyFile, link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isRecord } from '../../lib/is-record.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import type { Owner } from '../backend.ts'
 
 /** What stands in `.atelier/owner.json`: the label of a local workspace. */
@@ -39,7 +40,7 @@ export async function readOwner(root: string): Promise<OwnerRecord | undefined> 
 /** Writes the owner file unless there is one, whole or not at all; gives the one that stands there then. */
 export async function claimOwner(root: string, record: OwnerRecord): Promise<OwnerRecord> {
   const path = ownerFile(root)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(path), { mode: 0o700 })
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
     const file = await open(temporary, 'wx', 0o600)

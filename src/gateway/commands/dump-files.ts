@@ -1,4 +1,5 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { makeFoldersSync } from '../../lib/make-folders.ts'
 
 const FIRST = 32_768
 /** As many are kept for later commands: file systems make new files slowly. */
@@ -71,7 +72,7 @@ export class DumpFiles {
       return openSync(path, 'w+', 0o600)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      makeFoldersSync(this.#directory, { mode: 0o700 })
       return openSync(path, 'w+', 0o600)
     }
   }

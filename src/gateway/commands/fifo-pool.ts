@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, openSync, renameSync, unlinkSync } from 'node:fs'
 import { WorkspaceError } from '../../lib/errors.ts'
+import { makeFoldersSync } from '../../lib/make-folders.ts'
 
 const LOW = 16
 const SMALL = 32
@@ -154,7 +155,7 @@ export class FifoPool {
 
   #refillNow(): void {
     const paths = this.#names(this.#made === 0 ? SMALL : LARGE)
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+    makeFoldersSync(this.#directory, { mode: 0o700 })
     const made = spawnSync('mkfifo', ['-m', '600', ...paths], { ...TOOLS, encoding: 'utf8' })
     if (made.status !== 0) {
       const why = made.error?.message ?? made.stderr.trim()

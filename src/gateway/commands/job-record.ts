@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { makeFolders, makeFoldersSync } from '../../lib/make-folders.ts'
 import type { CommandStatus, JobInfo } from '../protocol-commands.ts'
 import { isSameProcess, machineIds, processStart } from './process-tree.ts'
 
@@ -65,7 +65,7 @@ export class JobFolders {
   /** Makes a job's folder before its start, so that the shell can leave its exit record there. */
   create(id: string): void {
     try {
-      mkdirSync(this.directory(id), { recursive: true, mode: 0o700 })
+      makeFoldersSync(this.directory(id), { mode: 0o700 })
     } catch {
       // without it the job still runs; only a later gateway could not learn its exit
     }
@@ -80,7 +80,7 @@ export class JobFolders {
   /** Writes a record whole or not at all. */
   async save(record: JobRecord): Promise<void> {
     const directory = this.directory(record.id)
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await makeFolders(directory, { mode: 0o700 })
     const temporary = `${directory}/.job-${randomBytes(4).toString('hex')}`
     await writeFile(temporary, `${JSON.stringify(record, null, 1)}\n`, { mode: 0o600 })
     await rename(temporary, `${directory}/job.json`)

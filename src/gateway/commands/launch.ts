@@ -1,4 +1,5 @@
-import { closeSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { makeFoldersSync } from '../../lib/make-folders.ts'
 import { GATEWAY } from './abandoned.ts'
 import { MARKER, type PreparedState, withoutSecrets } from './child-env.ts'
 import type { DumpFile } from './dump-files.ts'
@@ -100,7 +101,7 @@ function startFiles(spec: LaunchSpec): { text?: string; restore?: string; cleanu
   const files: { text?: string; restore?: string } = {}
   const write = (name: string, content: string | Buffer) => {
     const path = `${spec.runtimeDir}/${name}${process.pid}-${spec.id}`
-    mkdirSync(spec.runtimeDir, { recursive: true, mode: 0o700 })
+    makeFoldersSync(spec.runtimeDir, { mode: 0o700 })
     writeFileSync(path, content, { mode: 0o600 })
     return path
   }

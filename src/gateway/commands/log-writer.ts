@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, statfs } from 'node:fs/promises'
+import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolders } from '../../lib/make-folders.ts'
 
 const BATCH = 1024 * 1024
 const HIGH = 6 * BATCH
@@ -124,7 +125,7 @@ export class LogWriter {
 
   async #open(): Promise<FileHandle> {
     const directory = dirname(this.path)
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await makeFolders(directory, { mode: 0o700 })
     const disk = await statfs(directory)
     const share = Math.floor(disk.bavail * disk.bsize * FREE_SHARE)
     if (share < this.#cap) this.#cap = Math.max(this.#accepted, share)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../lib/log.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import type { NestedScope } from '../../workspace/nested-servers/port.ts'
 import type { KeptServer } from './catalogue.ts'
 
@@ -27,7 +28,7 @@ export function createListStore(folder: string, logger: Logger): ListStore {
   }
   const write = async (path: string, text: string): Promise<void> => {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await makeFolders(folder, { mode: 0o700 })
       const part = `${path}.${process.pid}.part`
       await writeFile(part, text, { mode: 0o600 })
       await rename(part, path)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolders } from '../../lib/make-folders.ts'
 
 /** What stands for one way of starting: the same arguments, directory and settings lead to the same servers. */
 export interface StartIdentity {
@@ -27,7 +28,7 @@ export function readStartList(path: string): Record<string, unknown>[] {
 
 /** Replaces the file. */
 export async function writeStartList(path: string, tools: readonly Record<string, unknown>[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(path), { mode: 0o700 })
   const part = `${path}.${process.pid}.part`
   await writeFile(part, JSON.stringify({ version: 1, tools }), { mode: 0o600 })
   await rename(part, path)
