@@ -52,21 +52,16 @@ export async function removeWorkspaces(
   return { out: done.join(''), err: failed.join(''), code: failed.length > 0 ? 1 : 0 }
 }
 
-/** What runs is ended in order first, unless nothing answers there any more; what does not is not started for it. */
+/** What runs is ended in order; what does not is not started for it, where its backend can do without. */
 async function removeOne(config: Config, info: EnvironmentInfo, backend: Backend | undefined): Promise<void> {
-  if (info.state === 'running' || backend?.remove === undefined) {
-    try {
-      // Its own backend is asked first, and so no other one that may not answer.
-      await using services = await createServices({ ...config, backend: info.backend, allowLocal: true })
-      await services.manager.destroy(info.owner, info.id)
-      return
-    } catch (error) {
-      // Where it can't be opened it may still be removed; what stands in the way of that too is told.
-      if (backend?.remove === undefined) throw error
-    }
+  if (info.state !== 'running' && backend?.remove !== undefined) {
+    await backend.remove(info)
+    createListStore(join(config.dataDir, 'lists'), createLogger(config.logLevel)).forget(info.id)
+    return
   }
-  await backend.remove(info)
-  createListStore(join(config.dataDir, 'lists'), createLogger(config.logLevel)).forget(info.id)
+  // Its own backend is asked first, and so no other one that may not answer.
+  await using services = await createServices({ ...config, backend: info.backend, allowLocal: true })
+  await services.manager.destroy(info.owner, info.id)
 }
 
 async function isConfirmed(infos: readonly EnvironmentInfo[], { input, output }: RemoveOptions): Promise<boolean> {

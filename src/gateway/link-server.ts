@@ -137,7 +137,8 @@ export class LinkServer {
     const wire = link.stream
     link.stream = undefined
     link.channel.detach()
-    wire?.write('bye', `"mode":"${mode}"`)
+    const others = [...this.#links.values()].filter(other => other !== link && other.attached).length
+    wire?.write('bye', `"mode":"${mode}","others":${others}`)
     wire?.close()
     this.#forget(link, 'goodbye')
     this.#options.life.goodbye(link, mode)

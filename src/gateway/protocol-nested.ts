@@ -58,6 +58,8 @@ export interface NestedStartParams {
   initialize: Record<string, unknown>
   /** From the start to the answer of `initialize`, in ms. */
   budgetMs: number
+  /** Servers that may run at once: idle ones of other scopes end for this one. Absent: any number. */
+  maxLive?: number
 }
 export interface NestedStartResult {
   /** Id of the instance; empty when it could not be started. */
@@ -111,4 +113,6 @@ export interface NestedExitedNews {
   signal?: string
   stderrTail: string
   reason: string
+  /** The gateway ended it; it did not fail. */
+  stopped?: true
 }

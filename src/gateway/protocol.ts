@@ -120,7 +120,7 @@ export interface Methods {
   'nested.start': { params: NestedStartParams; result: NestedStartResult }
   /** Gives a nested server a message; its answers come as `nested.message`. */
   'nested.send': { params: { server: string; message: NestedMessage }; result: Record<string, never> }
-  'nested.stop': { params: { server: string }; result: { stopped: boolean } }
+  'nested.stop': { params: { server: string; reason?: string }; result: { stopped: boolean } }
   'nested.list': { params: Record<string, never>; result: { servers: NestedInfo[] } }
   /** Tells by `watch.changed` when what is at a path changes, until `watch.stop` or the end of the link. */
   'watch.start': { params: WatchParams; result: WatchResult }

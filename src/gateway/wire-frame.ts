@@ -48,6 +48,8 @@ export type RefuseCode = 'version' | 'outdated' | 'unknown_link' | 'stale' | 'bu
 export interface Bye {
   k: 'bye'
   mode: 'end' | 'detach'
+  /** Other hosts that are there; from the gateway alone. */
+  others?: number
 }
 /** One message, or a piece of one, or a chunk of a stream. */
 export interface MessageFrame {
@@ -124,7 +126,7 @@ const SHAPES: Record<Frame['k'], Record<string, Check>> = {
   },
   welcome: { protocol: count, instance: short, received: count },
   refuse: { code: short, message: text },
-  bye: { mode: value => value === 'end' || value === 'detach' },
+  bye: { mode: value => value === 'end' || value === 'detach', others: optional(count) },
   m: {
     s: count,
     a: count,

@@ -12,7 +12,7 @@ export function pinnedManager(manager: Manager, id: string): Manager {
     opened: wanted => manager.opened(wanted),
     closed: async wanted => manager.closed?.(wanted),
     close: (scope, ref) => manager.close(scope, ref || id),
-    destroy: (scope, ref) => manager.destroy(scope, ref || id),
+    destroy: (scope, ref, options) => manager.destroy(scope, ref || id, options),
     [Symbol.asyncDispose]: () => manager[Symbol.asyncDispose](),
   }
 }

@@ -52,7 +52,7 @@ export class LinkClient implements GatewayClient {
   #build: string | undefined
   #clean = true
   #failure: WorkspaceError | undefined
-  #closing: Promise<void> | undefined
+  #closing: Promise<number> | undefined
 
   constructor(options: LinkClientOptions) {
     this.#options = options
@@ -86,26 +86,27 @@ export class LinkClient implements GatewayClient {
     return checkResult(method, await this.#calls.make(method, params, { ...options, channel }))
   }
 
-  close(mode: 'end' | 'detach'): Promise<void> {
+  close(mode: 'end' | 'detach'): Promise<number> {
     this.#closing ??= this.#close(mode)
     return this.#closing
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close('end')
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close('end')
   }
 
-  async #close(mode: 'end' | 'detach'): Promise<void> {
-    if (this.#state === 'closed') return
+  async #close(mode: 'end' | 'detach'): Promise<number> {
+    if (this.#state === 'closed') return 0
     this.#over.abort()
     const session = this.#session
     this.#finish(new WorkspaceError('cancelled', 'The link was closed'))
-    if (session === undefined) return
+    if (session === undefined) return 0
     session.bye(mode)
     const limit = new AbortController()
-    await Promise.race([session.ended, sleep(GOODBYE_MS, undefined, { signal: limit.signal }).catch(() => {})])
+    const end = await Promise.race([session.ended, sleep(GOODBYE_MS, undefined, { signal: limit.signal }).catch(() => undefined)])
     limit.abort()
     session.close()
+    return end?.kind === 'bye' ? end.others : 0
   }
 
   /** A new link, with nothing of the old one but the calls that were never sent. */
@@ -198,7 +199,8 @@ export class LinkClient implements GatewayClient {
     this.#instance = instance
     this.#welcomed = true
     this.#setState('open')
-    if (before !== undefined) {
+    if (before === undefined) this.#news.reached(instance)
+    else {
       const what = before === instance ? 'forgot this link' : 'was replaced'
       this.#calls.fail(new WorkspaceError('environment_lost', `The gateway ${what} while the call was in flight`), this.#channel)
     }

@@ -16,6 +16,8 @@ export type LinkState = 'connecting' | 'open' | 'reconnecting' | 'closed'
 /** News of a link that the layer above wants to hear. */
 export interface LinkEvents {
   state?(state: LinkState): void
+  /** A gateway welcomed this link for the first time: from now on it may be doing what it was sent. */
+  reached?(instance: string): void
   /** A gateway with another instance id answered: what ran in the old one is lost. */
   replaced?(was: string, now: string): void
   /** The same gateway had forgotten this link: what was under way between the two is lost. */
@@ -32,6 +34,9 @@ export interface GatewayClient extends AsyncDisposable {
   /** What the gateway said of itself; waits for the link. */
   opened(): Promise<OpenResult>
   call<M extends Method>(method: M, params: Params<M>, options?: CallOptions): Promise<Result<M>>
-  /** Goodbye. `end`: this link's jobs end now; `detach`: all goes on without it. Idempotent. */
-  close(mode: 'end' | 'detach'): Promise<void>
+  /**
+   * Goodbye. `end`: this link's jobs end now; `detach`: all goes on without it. Gives how many other hosts the gateway had at
+   * that moment, 0 where it did not say. Idempotent.
+   */
+  close(mode: 'end' | 'detach'): Promise<number>
 }

@@ -29,6 +29,10 @@ export class News {
     this.#tell(() => this.#events.state?.(state))
   }
 
+  reached(instance: string): void {
+    this.#tell(() => this.#events.reached?.(instance))
+  }
+
   replaced(was: string, now: string): void {
     this.#tell(() => this.#events.replaced?.(was, now))
   }

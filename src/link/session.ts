@@ -26,7 +26,7 @@ export interface SessionOptions {
 export type SessionEnd =
   | { kind: 'lost'; error: WorkspaceError | undefined; welcomed: boolean; binary: boolean }
   | { kind: 'refused'; code: RefuseCode; message: string }
-  | { kind: 'bye' }
+  | { kind: 'bye'; others: number }
 
 /** One attach from the host's side: handshake, then the channel's frames, until the stream is over. */
 export class Session {
@@ -76,7 +76,7 @@ export class Session {
   #frame(frame: Frame, size: number, body: Buffer | undefined): void {
     if (frame.k === 'welcome') this.#welcome(frame)
     else if (frame.k === 'refuse') this.#finish({ kind: 'refused', code: frame.code, message: frame.message.slice(0, 500) })
-    else if (frame.k === 'bye') this.#finish({ kind: 'bye' })
+    else if (frame.k === 'bye') this.#finish({ kind: 'bye', others: frame.others ?? 0 })
     else if (!this.#welcomed) throw new WorkspaceError('protocol', `The gateway sent "${frame.k}" before its welcome`)
     else if (frame.k === 'm' || frame.k === 'a') this.#options.channel.receive(frame, size, body)
   }

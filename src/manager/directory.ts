@@ -1,5 +1,5 @@
 import type { EnvironmentInfo } from '../backends/backend.ts'
-import { toWorkspaceError } from '../lib/errors.ts'
+import { toWorkspaceError, type WorkspaceError } from '../lib/errors.ts'
 import type {
   CreateRequest,
   RemovalPlan,
@@ -89,25 +89,26 @@ class SessionDirectory implements WorkspaceDirectory {
   }
 
   async planDelete(ref?: string): Promise<RemovalPlan> {
-    return this.#planDelete(await this.#removable(ref))
+    const { unopened: _, ...plan } = await this.#planDelete(await this.#removable(ref))
+    return plan
   }
 
   async delete(ref?: string, call?: Call): Promise<RemovalPlan> {
     const id = await this.#removable(ref, call)
-    const plan = await this.#planDelete(id, call)
-    await this.#manager.destroy(this.#scope, id)
+    const { unopened, ...plan } = await this.#planDelete(id, call)
+    await this.#manager.destroy(this.#scope, id, { unopened })
     if (this.#state.current === id) this.#state.current = undefined
     return { ...plan, summary: { ...plan.summary, state: 'gone', current: false } }
   }
 
   /** One that can't be opened any more can still be removed. */
-  async #planDelete(id: string, call?: Call): Promise<RemovalPlan> {
+  async #planDelete(id: string, call?: Call): Promise<RemovalPlan & { unopened?: WorkspaceError }> {
     try {
       return await this.#hold(id, async workspace => deletePlan(workspace, await this.#summary(id, call)), call)
     } catch (error) {
-      const why = toWorkspaceError(error)
-      if (why.code === 'cancelled') throw why
-      return blindPlan(await this.#summary(id, call), why)
+      const unopened = toWorkspaceError(error)
+      if (unopened.code === 'cancelled') throw unopened
+      return { ...blindPlan(await this.#summary(id, call), unopened), unopened }
     }
   }
 

@@ -166,13 +166,12 @@ class ScopedWorkspaces implements Manager {
     return { info: (await this.#lookup.byId(info.backend, info.id)) ?? { ...info, state: 'gone' }, notices }
   }
 
-  async destroy(scope: Scope, ref: string): Promise<EnvironmentInfo> {
+  async destroy(scope: Scope, ref: string, { unopened }: { unopened?: unknown } = {}): Promise<EnvironmentInfo> {
     const info = await this.find(scope, ref)
     assertMadeByAtelier(info)
-    await this.#endOpen(targetOf(info), {
-      how: workspace => workspace.destroy(),
-      unopened: error => this.#removeUnopened(info, error),
-    })
+    const remove = (why: unknown): Promise<void> => this.#removeUnopened(info, why)
+    if (unopened !== undefined && this.#open.get(info.id) === undefined) await remove(unopened)
+    else await this.#endOpen(targetOf(info), { how: workspace => workspace.destroy(), unopened: remove })
     this.#options.destroyed?.(info.id)
     return { ...info, state: 'gone' }
   }

@@ -1,4 +1,5 @@
 import type { BackendName, EnvironmentInfo } from '../backends/backend.ts'
+import type { WorkspaceError } from '../lib/errors.ts'
 import type { CreateRequest } from '../tools/workspace-directory.ts'
 import type { WorkspaceLimits } from '../workspace/limits.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -28,7 +29,8 @@ export interface Manager extends AsyncDisposable {
   /** Directories that a client offers to work in: from now on they are workspaces of its user, instead of those offered before. */
   offer?(scope: Scope, offered: readonly OfferedDirectory[]): Promise<void>
   close(scope: Scope, ref: string): Promise<{ info: EnvironmentInfo; notices: string[] }>
-  destroy(scope: Scope, ref: string): Promise<EnvironmentInfo>
+  /** Removes a workspace with its data. `unopened`: why it could not be opened just now, which is then not tried again. */
+  destroy(scope: Scope, ref: string, options?: { unopened?: WorkspaceError | undefined }): Promise<EnvironmentInfo>
   /** Says goodbye to every open workspace. */
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -17,12 +17,14 @@ const ANSWER_MS = 10_000
 export async function closeHeld(held: Held, logger: Logger): Promise<string[]> {
   const { environment, client } = held
   try {
+    const inUse = `Workspace "${environment.info.name}" is in use by another client: only detached, it goes on running.`
     if (client !== undefined && (await othersAttached(client, logger))) {
       await client.close('detach')
-      return [`Workspace "${environment.info.name}" is in use by another client: only detached, it goes on running.`]
+      return [inUse]
     }
-    const ended = client === undefined ? [] : await endJobs(client, logger)
-    return [...ended, ...(await suspend(environment))]
+    const { notices, others } = client === undefined ? { notices: [], others: 0 } : await endJobs(client, logger)
+    // One that came while the jobs were ended has it now.
+    return [...notices, ...(others > 0 ? [inUse] : await suspend(environment))]
   } finally {
     await environment[Symbol.asyncDispose]()
   }
@@ -69,16 +71,14 @@ async function othersAttached(client: GatewayClient, logger: Logger): Promise<bo
   }
 }
 
-async function endJobs(client: GatewayClient, logger: Logger): Promise<string[]> {
-  try {
-    const running = await withDeadline(killRunning(client), ANSWER_MS, 'Ending jobs')
-    return running.length === 0 ? [] : [`Running jobs were ended: ${running.join(', ')}.`]
-  } catch (error) {
+/** Ends jobs and says goodbye; `others`: hosts that are attached all the same. */
+async function endJobs(client: GatewayClient, logger: Logger): Promise<{ notices: string[]; others: number }> {
+  const running = await withDeadline(killRunning(client), ANSWER_MS, 'Ending jobs').catch(error => {
     logger.warn({ reason: toWorkspaceError(error).message }, 'jobs not ended one by one')
     return []
-  } finally {
-    await client.close('end')
-  }
+  })
+  const notices = running.length === 0 ? [] : [`Running jobs were ended: ${running.join(', ')}.`]
+  return { notices, others: await client.close('end') }
 }
 
 async function killRunning(client: GatewayClient): Promise<string[]> {

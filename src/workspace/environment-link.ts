@@ -25,6 +25,7 @@ export interface EnvironmentLinkOptions {
 interface Live {
   environment: Environment
   client: GatewayClient
+  /** Of the gateway that welcomed the link; absent: none did. */
   instance: string | undefined
   stopKeepAlive(): void
 }
@@ -169,6 +170,9 @@ export class EnvironmentLink implements GatewayCalls {
     const live: Partial<Live> = { environment, stopKeepAlive: this.#keepAlive(environment) }
     const events: LinkEvents = {
       ...this.news.events(),
+      reached: instance => {
+        live.instance = instance
+      },
       replaced: (_was, now) => {
         live.instance = now
         this.news.lost()
@@ -176,13 +180,9 @@ export class EnvironmentLink implements GatewayCalls {
       },
     }
     live.client = this.#options.dial(environment, events)
-    live.client.opened().then(
-      opened => {
-        live.instance ??= opened.instance
-      },
-      error =>
-        this.#options.logger.debug({ workspace: this.#spec.id, reason: toWorkspaceError(error).message }, 'link not opened'),
-    )
+    live.client.opened().catch(error => {
+      this.#options.logger.debug({ workspace: this.#spec.id, reason: toWorkspaceError(error).message }, 'link not opened')
+    })
     return live as Live
   }
 

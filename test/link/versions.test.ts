@@ -75,9 +75,22 @@ describe('a daemon of another build', () => {
     const second = clientOf('2.0.0', [old])
     expect((await second.opened()).version).toBe('1.0.0')
     expect(old.state.ended).toBeUndefined()
-    await first.close('detach')
-    await second.close('detach')
+    // The goodbye tells who is left.
+    expect(await first.close('detach')).toBe(1)
+    expect(await second.close('detach')).toBe(0)
     old.life.finish('over')
+  })
+})
+
+describe('a daemon that is ending', () => {
+  it('takes no host in, which finds the next one', async () => {
+    const [ending, fresh] = [gateway('1.0.0'), gateway('1.0.0')]
+    ending.life.finish('the last host left')
+    const client = clientOf('1.0.0', [ending, fresh])
+    await client.opened()
+    expect([ending.server.links, fresh.server.links]).toEqual([0, 1])
+    await client.close('detach')
+    fresh.life.finish('over')
   })
 })
 

@@ -138,8 +138,10 @@ describe('what can not be opened any more', () => {
     const plan = await later.directory.planDelete('site')
     expect(plan.removes).toEqual([expect.stringMatching(/could not be looked at: Its image was not built\.$/)])
     expect(removed).toEqual([])
+    const before = opener.builds
     expect(await later.directory.delete('site')).toMatchObject({ summary: { id: summary.id, state: 'gone' } })
     expect(removed).toEqual([summary.id])
+    expect(opener.builds - before).toBe(1)
   })
 
   test('stays where its backend can not, with the reason', async () => {

@@ -694,6 +694,11 @@ export const requirements = {
     source: 'docs/nested-servers.md',
     says: 'At the bound of running servers the idle ones of another scope make room, never a busy one.',
   },
+  'nested.neighbours': {
+    source: 'docs/nested-servers.md',
+    says: 'A workspace of the host itself, which sees the processes of containers, leaves their servers alone.',
+    not: { local: 'Both would be one workspace.' },
+  },
   'nested.odd-items': {
     source: 'docs/nested-servers.md',
     says: 'A tool that the protocol does not allow, or a list that never rests, hides no other tool, and is told of.',

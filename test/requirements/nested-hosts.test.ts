@@ -16,9 +16,7 @@ verifies('nested.capacity', async test => {
   const onProgress = (): void => {
     steps += 1
   }
-  const work = () => alice.text('mcp__one__progress', { steps: 10, everyMs: 200 }, { onProgress })
-  // In the moment between its start and the call it is idle, and may make room once more.
-  const busy = work().catch(work)
+  const busy = alice.text('mcp__one__progress', { steps: 10, everyMs: 200 }, { onProgress })
   busy.catch(() => {})
   await until(() => steps > 0, 'it is at work')
   expect(await bob.text('mcp__one__count')).toBe('1')
@@ -39,6 +37,17 @@ verifies('nested.left-running', async test => {
   await again.text('mcp_remove', { name: 'one' })
   await again.text('mcp_add', { name: 'one', ...fake(test) })
   expect(await again.text('mcp__one__count')).toBe('1')
+})
+
+verifies('nested.neighbours', async test => {
+  const { client, connect } = test
+  await client.text('mcp_add', { name: 'one', ...fake(test) })
+  expect(await client.text('mcp__one__count')).toBe('1')
+  const neighbour = await connect({ env: { ATELIER_BACKEND: 'local' } })
+  await neighbour.text('mcp_add', { name: 'other', ...fake({ ...test, backend: 'local' }) })
+  expect(await neighbour.text('mcp__other__count')).toBe('1')
+  expect(await client.text('mcp__one__count')).toBe('2')
+  await neighbour.text('mcp_remove', { name: 'other' })
 })
 
 verifies('nested.odd-items', async test => {

@@ -21,6 +21,8 @@ export interface Call {
 export class FakeClient implements GatewayClient {
   state: LinkState = 'open'
   closedWith: string[] = []
+  /** Hosts that are there at the goodbye. */
+  others = 0
   readonly calls: Call[] = []
   readonly answers: Answers
   readonly events: LinkEvents
@@ -30,6 +32,7 @@ export class FakeClient implements GatewayClient {
     this.instance = instance
     this.answers = answers
     this.events = events
+    if (instance !== '') queueMicrotask(() => events.reached?.(instance))
   }
 
   /** Rejects where the instance is `''` (a link that never came about), waits for ever where it is `silent`. */
@@ -46,9 +49,10 @@ export class FakeClient implements GatewayClient {
     return (typeof answer === 'function' ? await answer(params, options) : (answer ?? {})) as never
   }
 
-  async close(mode: 'end' | 'detach'): Promise<void> {
+  async close(mode: 'end' | 'detach'): Promise<number> {
     this.closedWith.push(mode)
     this.state = 'closed'
+    return this.others
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -27,6 +27,15 @@ describe('close', () => {
     expect(environments[0]!.log).toEqual(['dispose'])
   })
 
+  it('leaves the environment to who attached while its jobs were ended', async () => {
+    const { workspace, client, environments } = await openFake({ answers: () => ({ 'job.list': RUNNING }) })
+    client.others = 1
+    const { notices } = await workspace.close()
+    expect(notices.join()).toMatch(/jobs were ended.*in use by another client/)
+    expect(client.closedWith).toEqual(['end'])
+    expect(environments[0]!.log).toEqual(['dispose'])
+  })
+
   it('is done once, however often it is asked for', async () => {
     const { workspace, environments } = await openFake()
     await Promise.all([workspace.close(), workspace.close()])
@@ -150,6 +159,16 @@ describe('a lost environment', () => {
     const never = await openFake({ instances: [''], answers: () => ({ 'command.run': lost() }) })
     await expect(never.workspace.shell.run(RUN)).rejects.toMatchObject({ code: 'environment_lost' })
     expect(never.clients[0]!.asked('command.run').length).toBeLessThanOrEqual(3)
+  })
+
+  it('never sends a call again that a gateway had, even one that has not yet said what it is', async () => {
+    const { workspace, clients, provisions } = await openFake({ instances: ['silent', 'two'], answers })
+    clients[0]!.die()
+    clients[0]!.state = 'reconnecting'
+    await expect(workspace.shell.run(RUN)).rejects.toMatchObject({ code: 'environment_lost' })
+    expect([provisions(), clients[0]!.asked('command.run').length]).toEqual([1, 1])
+    await workspace.shell.run(RUN)
+    expect(workspace.takeNotices()).toEqual([expect.stringContaining('was restarted')])
   })
 
   it('is suspended also when it was just being made again', async () => {

@@ -61,6 +61,15 @@ export class Instance {
     return this.relay.inFlight + (this.state === 'starting' ? 1 : 0)
   }
 
+  /** Whether nobody waits for an answer of it, or is about to ask. */
+  get idle(): boolean {
+    return this.inFlight === 0 && !this.relay.isClaimed()
+  }
+
+  get idleMs(): number {
+    return this.relay.idleMs
+  }
+
   info(): NestedInfo {
     const { scope, name, hash } = this.params
     const { links, idleMs } = this.relay
@@ -79,7 +88,7 @@ export class Instance {
 
   async #stop(reason: string): Promise<void> {
     this.#handshake.giveUp(reason)
-    this.#finish({ reason })
+    this.#finish({ reason }, { stopped: true })
     await this.#transport?.close()
   }
 
@@ -100,12 +109,12 @@ export class Instance {
     }
   }
 
-  #finish(end: TransportEnd): void {
+  #finish(end: TransportEnd, how: { stopped?: true } = {}): void {
     if (this.#over) return
     this.#over = true
     this.relay.dispose()
     this.relay.failAll(end)
-    if (this.#handshake.state === 'done') this.relay.end({ server: this.id, ...this.#failure(end) })
+    if (this.#handshake.state === 'done') this.relay.end({ server: this.id, ...this.#failure(end), ...how })
     this.#options.onEnd(this)
   }
 

@@ -7,6 +7,7 @@ import type { CallContext, Handlers, LinkContext, LinkPort } from '../dispatch.t
 import type { NestedDeclaration, NestedStartParams, NestedStartResult } from '../protocol-nested.ts'
 import { fillDeclaration } from './fill-declaration.ts'
 import { Instance } from './instance.ts'
+import { isSameScope, whoMakesRoom } from './make-room.ts'
 import { transportsOf } from './open-transports.ts'
 import { endOrphans, orphanMark } from './orphans.ts'
 
@@ -51,9 +52,9 @@ class Service implements NestedService {
       this.#get(server).relay.send(link.id, message)
       return {}
     },
-    'nested.stop': async ({ server }) => {
+    'nested.stop': async ({ server, reason = 'it was stopped' }) => {
       const instance = this.#instances.get(server)
-      await instance?.stop('it was stopped')
+      await instance?.stop(reason)
       return { stopped: instance !== undefined }
     },
     'nested.list': async () => ({ servers: [...this.#instances.values()].map(instance => instance.info()) }),
@@ -88,13 +89,15 @@ class Service implements NestedService {
     instance.relay.join(context.link.id)
     const outcome = await this.#wait(instance, context)
     if ('failure' in outcome) return { server: '', failure: outcome.failure }
+    instance.relay.claim(context.link.id)
     const pid = instance.pid === undefined ? {} : { pid: instance.pid }
     return { server: instance.id, result: outcome.result, fresh: known === undefined, ...pid }
   }
 
   #create(key: string, params: NestedStartParams, { link }: CallContext): Instance {
     const declaration = filled(params, link)
-    this.#replace(params)
+    this.#replace(params, link.id)
+    this.#makeRoom(params)
     const { workdir, log } = this.#options
     const mark = orphanMark()
     const instance = new Instance({
@@ -116,13 +119,22 @@ class Service implements NestedService {
     return instance
   }
 
-  /** A server that was declared anew leaves its older self behind, unless somebody still works with that. */
-  #replace({ scope, name }: NestedStartParams): void {
+  /** A server that was declared anew leaves its older self behind, unless somebody still works with that or is about to. */
+  #replace({ scope, name }: NestedStartParams, link: string): void {
     for (const instance of this.#instances.values()) {
-      const { params } = instance
-      const same = params.name === name && params.scope.agent === scope.agent && params.scope.session === scope.session
-      if (same && instance.inFlight === 0) void instance.stop('it was declared anew')
+      const { params, relay, inFlight } = instance
+      const isFree = inFlight === 0 && !relay.isClaimed(link)
+      if (isFree && params.name === name && isSameScope(params.scope, scope)) void instance.stop('it was declared anew')
     }
+  }
+
+  /** Nothing happens between the choice and the end: what a host has sent counts, and what it sends now finds no server. */
+  #makeRoom({ name, scope, maxLive }: NestedStartParams): void {
+    if (maxLive === undefined) return
+    for (const instance of whoMakesRoom([...this.#instances.values()], scope, maxLive))
+      void instance.stop(`it made room for the server ${JSON.stringify(name)} of another agent or session`)
+    const live = this.#instances.size
+    if (live >= maxLive) this.#options.log.warn({ live, maxLive }, 'more nested servers run than are meant to: all are in use')
   }
 
   /** Waits for a start. When the last host that wants it gives up, the start ends. */

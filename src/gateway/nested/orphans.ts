@@ -7,7 +7,7 @@ const PREFIX = 'nested'
 /** A new mark for the processes of a nested server, which tells whose they are. */
 export function orphanMark(): string {
   const random = randomBytes(5).toString('hex')
-  return [PREFIX, namespace(), process.pid, processStart(process.pid) ?? '', random].join('-')
+  return [PREFIX, process.pid, processStart(process.pid) ?? '', namespace(), random].join('-')
 }
 
 /** Ends nested servers whose gateway was killed: nobody can speak with them any more. */
@@ -18,7 +18,7 @@ export async function endOrphans(marked: MarkedProcesses): Promise<void> {
 
 /** Servers in containers are seen from here too; what their gateways are called in there means nothing here. */
 function isOrphaned(mark: string): boolean {
-  const [prefix, where, pid, start] = mark.split('-')
+  const [prefix, pid, start, where] = mark.split('-')
   return prefix === PREFIX && where === namespace() && start !== '' && !isSameProcess(Number(pid), start)
 }
 

@@ -19,6 +19,8 @@ const SERVER_ENDED = -32000
 const NO_CLIENT = -32000
 /** News for hosts that are not there is kept up to this many messages. */
 const MAX_QUEUED = 256
+/** A host that took a server is about to send it something for so long. */
+const CLAIM_MS = 10_000
 /** A server that ended so soon after its last message did not begin with anything new. */
 const LAST_WORDS_MS = 1000
 
@@ -35,6 +37,8 @@ export class Relay {
   readonly #requests = new RequestMap<string>()
   readonly #asked = new Asked<string>()
   readonly #links = new Set<string>()
+  /** Links that took the server and have not sent it anything yet, and since when. */
+  readonly #claims = new Map<string, number>()
   readonly #flow: Flow
   #queue: NestedNotification[] = []
   #latest = ''
@@ -60,15 +64,28 @@ export class Relay {
     return Math.round(performance.now() - this.#usedAt)
   }
 
+  /** Whether a host, or one beside `link`, took the server just now and is about to use it. */
+  isClaimed(link?: string): boolean {
+    const since = performance.now() - CLAIM_MS
+    return [...this.#claims].some(([claimer, at]) => claimer !== link && at > since)
+  }
+
+  /** A host has got the server: its claim counts from now on. */
+  claim(link: string): void {
+    if (this.#links.has(link)) this.#claims.set(link, performance.now())
+  }
+
   /** A host takes part; what was said while none was there comes to it. */
   join(link: string): void {
     this.#use(link)
+    this.claim(link)
     for (const message of this.#queue.splice(0)) this.#tell(link, message)
   }
 
   /** Takes a message of a link. */
   send(link: string, message: NestedMessage) {
     this.#use(link)
+    this.#claims.delete(link)
     if (isRequest(message)) return this.#request(link, message)
     if (!isNotification(message)) return this.#reply(link, message)
     const cancelling = message.method === 'notifications/cancelled'
@@ -84,6 +101,7 @@ export class Relay {
   /** A link is gone for good: its requests are cancelled, what it was asked is refused. */
   leave(link: string): void {
     if (!this.#links.delete(link)) return
+    this.#claims.delete(link)
     for (const { id } of this.#requests.take(link)) {
       const params = { requestId: id, reason: 'The client has left' }
       this.#toServer({ jsonrpc: '2.0', method: 'notifications/cancelled', params })

@@ -71,9 +71,11 @@ export class Conversation {
     this.#answered = false
   }
 
-  /** A request of the supervisor's own; gives the answer, be it an error. */
+  /** A request of the supervisor's own, for which no server is started; gives the answer, be it an error. */
   ask(method: string, params: Record<string, unknown>): Promise<NestedAnswer> {
     const id = ++this.#lastOwn
+    const error = { code: SERVER_ENDED, message: 'it has ended' }
+    if (!this.#options.running()) return Promise.resolve({ jsonrpc: '2.0', id, error })
     return new Promise(resolve => {
       this.#waiting.set(id, resolve)
       this.send(this.#own, { jsonrpc: '2.0', id, method, params })
@@ -128,7 +130,7 @@ export class Conversation {
     try {
       await this.#options.transmit(sent.mapped, isWanted).catch(error => {
         // The server was gone before it saw the request: that is nobody's fault.
-        if (toWorkspaceError(error).code !== 'not_found' || !isWanted()) throw error
+        if (toWorkspaceError(error).code !== 'not_found' || !isWanted() || sent.party === this.#own) throw error
         return this.#options.transmit(sent.mapped, isWanted)
       })
       if (isWanted()) this.#limits.set(sent.id, this.#limitOf(sent))
@@ -145,7 +147,7 @@ export class Conversation {
   /** Sends a request once more that no server has seen; gives whether it did. */
   #sendAgain(id: number): boolean {
     const sent = this.#requests.get(id)
-    if (sent === undefined || this.#again.has(sent)) return false
+    if (sent === undefined || sent.party === this.#own || this.#again.has(sent)) return false
     this.#again.add(sent)
     void this.#deliver(sent)
     return true
@@ -165,11 +167,8 @@ export class Conversation {
     // Whoever waits for a person's answer is not late.
     if (this.#asked.size > 0) return this.#limits.set(id, this.#limitOf(sent))
     this.#tell(cancelled(id, `No answer and no progress within ${limit}`))
-    this.#fail(
-      sent,
-      JSON_RPC_CODE.timeout,
-      `did not answer ${sent.method} within ${limit}, and told no progress: it was cancelled.`,
-    )
+    const what = `did not answer ${sent.method} within ${limit}, and told no progress: it was cancelled.`
+    this.#fail(sent, JSON_RPC_CODE.timeout, what)
   }
 
   #limitOf({ party, method }: SentRequest<Party>): number {

@@ -1,4 +1,4 @@
-import type { NestedExitedNews, NestedMessageNews, NestedStartParams, NestedStartResult } from '../../gateway/protocol.ts'
+import type { NestedExitedNews, NestedMessageNews, NestedStartResult } from '../../gateway/protocol.ts'
 import { sleep, withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import { isRecord } from '../../lib/is-record.ts'
@@ -19,8 +19,8 @@ export interface NestedServerOptions {
   declared: Declared
   gateway: GatewayCalls
   variables: VariableSources
-  /** Makes room for one more server where it needs some, then starts it. */
-  admit(params: NestedStartParams, start: () => Promise<NestedStartResult>): Promise<NestedStartResult>
+  /** Servers that may run at once in the workspace: at that bound, idle ones of other scopes make room for it. */
+  maxLive: number
   /** Those who hear the server, the latest first. */
   parties(): readonly Party[]
   /** State or lists changed. */
@@ -151,9 +151,11 @@ export class NestedServer {
     this.#conversation.receive(news)
   }
 
-  exited({ reason, stderrTail }: NestedExitedNews): void {
+  exited({ reason, stderrTail, stopped }: NestedExitedNews): void {
     const since = this.#instance?.since ?? performance.now()
-    this.#backoff.ended(reason, { ranMs: performance.now() - since, answered: this.#conversation.answered })
+    // One that was ended has not failed.
+    if (stopped) this.#backoff.reset()
+    else this.#backoff.ended(reason, { ranMs: performance.now() - since, answered: this.#conversation.answered })
     this.#stopped(reason, stderrTail)
   }
 
@@ -167,7 +169,7 @@ export class NestedServer {
     const id = this.#instance?.id
     if (id === undefined) return
     this.#stopped(reason)
-    await this.#options.gateway.call('nested.stop', { server: id })
+    await this.#options.gateway.call('nested.stop', { server: id, reason })
   }
 
   /** Ends it for good. */
@@ -188,9 +190,9 @@ export class NestedServer {
     await sleep(this.#backoff.pause(this.name))
     this.#set('starting')
     try {
-      const { scope, declared, gateway, variables, admit } = this.#options
-      const params = startParams(scope, declared, variables)
-      const result = await admit(params, () => gateway.call('nested.start', params, { signal: this.#removal.signal }))
+      const { scope, declared, gateway, variables, maxLive } = this.#options
+      const params = { ...startParams(scope, declared, variables), maxLive }
+      const result = await gateway.call('nested.start', params, { signal: this.#removal.signal })
       if (result.failure !== undefined) {
         this.#stderrTail = result.failure.stderrTail
         throw new WorkspaceError('unavailable', result.failure.reason, {

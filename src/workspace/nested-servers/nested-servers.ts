@@ -1,3 +1,4 @@
+import { isSameScope } from '../../gateway/nested/make-room.ts'
 import type { NestedInfo } from '../../gateway/protocol.ts'
 import { withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError } from '../../lib/errors.ts'
@@ -6,7 +7,6 @@ import type { GatewayCalls } from '../environment-link.ts'
 import type { GatewayNews } from '../gateway-news.ts'
 import type { PortOptions } from '../ports.ts'
 import { Attachment } from './attachment.ts'
-import { Capacity, isOf } from './capacity.ts'
 import { checkDeclaration } from './declaration.ts'
 import { alreadyThere, Declarations, type Declared } from './declarations.ts'
 import { NestedServer } from './nested-server.ts'
@@ -46,21 +46,16 @@ class Supervisor implements NestedServers {
   readonly #gateway: GatewayCalls
   readonly #options: NestedServersOptions
   readonly #declarations: Declarations
-  readonly #capacity: Capacity
   readonly #scopes = new Map<string, ScopeServers>()
   /** Names that are being added, by scope. */
   readonly #adding = new Set<string>()
   readonly #desk: NewsDesk
 
   constructor(gateway: GatewayCalls, news: GatewayNews, options: NestedServersOptions) {
-    const { defaults, logger } = options
     this.#gateway = gateway
     this.#options = options
     this.#declarations = new Declarations(gateway, options)
     this.#desk = new NewsDesk(news, () => this.#servers())
-    const isBusy = (id: string): boolean => this.#servers().some(server => server.instance === id && server.busy)
-    const maxLive = options.maxLive || Math.max(USUAL_MAX_LIVE, 2 * defaults.length)
-    this.#capacity = new Capacity({ gateway, maxLive, isBusy, logger })
   }
 
   get inFlight(): number {
@@ -92,7 +87,7 @@ class Supervisor implements NestedServers {
   async remove(scope: NestedScope, name: string): Promise<boolean> {
     const found = await this.#declarations.remove(scope, name)
     await this.#scope(scope).load()
-    if (found) await this.#endRunning(info => isOf(scope, info) && info.name === name)
+    if (found) await this.#endRunning('it was removed', info => isSameScope(scope, info.scope) && info.name === name)
     return found
   }
 
@@ -111,7 +106,7 @@ class Supervisor implements NestedServers {
       const [of, session] = JSON.parse(key) as [string, string]
       if (of === agent) await this.#endScope({ agent, session })
     }
-    await this.#endRunning(({ scope }) => scope.agent === agent)
+    await this.#endRunning('its agent was purged', ({ scope }) => scope.agent === agent)
   }
 
   /** The workspace was emptied: its servers have ended, its declarations are gone. */
@@ -130,20 +125,21 @@ class Supervisor implements NestedServers {
   /** Ends what runs of a scope; it has what is declared now. */
   async #endScope(scope: NestedScope): Promise<void> {
     const servers = this.#scope(scope)
-    await Promise.all(servers.servers.map(server => server.stop('its session was purged')))
-    await this.#endRunning(info => isOf(scope, info))
+    const reason = 'its session was purged'
+    await Promise.all(servers.servers.map(server => server.stop(reason)))
+    await this.#endRunning(reason, info => isSameScope(scope, info.scope))
     await servers.load()
   }
 
   /** Ends running servers, whichever host started them. */
-  async #endRunning(chosen: (info: NestedInfo) => boolean): Promise<void> {
+  async #endRunning(reason: string, chosen: (info: NestedInfo) => boolean): Promise<void> {
     const { servers } = await this.#gateway.call('nested.list', {})
-    await Promise.all(servers.filter(chosen).map(({ server }) => this.#gateway.call('nested.stop', { server })))
+    await Promise.all(servers.filter(chosen).map(({ server }) => this.#gateway.call('nested.stop', { server, reason })))
   }
 
   async #running(scope: NestedScope): Promise<NestedInfo[]> {
     try {
-      return (await this.#gateway.call('nested.list', {})).servers.filter(info => isOf(scope, info))
+      return (await this.#gateway.call('nested.list', {})).servers.filter(info => isSameScope(scope, info.scope))
     } catch (error) {
       this.#options.logger.warn({ reason: toWorkspaceError(error).message }, 'the gateway did not say what runs')
       return []
@@ -192,10 +188,10 @@ class Supervisor implements NestedServers {
   }
 
   #make(scope: NestedScope, declared: Declared): NestedServer {
-    const { variables, logger } = this.#options
+    const { variables, logger, defaults } = this.#options
+    const maxLive = this.#options.maxLive || Math.max(USUAL_MAX_LIVE, 2 * defaults.length)
     return new NestedServer({
-      ...{ scope, declared, gateway: this.#gateway, variables, logger },
-      admit: (params, start) => this.#capacity.admit(params, start),
+      ...{ scope, declared, gateway: this.#gateway, variables, maxLive, logger },
       parties: () => this.#scope(scope).parties,
       changed: () => {
         this.#desk.flush()

@@ -83,4 +83,16 @@ describe('the life of nested servers', () => {
     expect(other.fresh).toBe(true)
     expect((await host.client.call('nested.list', {})).servers).toHaveLength(2)
   }, 60_000)
+
+  it('keeps the older self that another host is about to use', async () => {
+    const bench = await make()
+    const [host, another] = [bench.connect('a'), bench.connect('b')]
+    const { server } = await host.start({ version: 1 })
+    const next = await another.start({ version: 2 })
+    expect(await host.callTool(server, 'count')).toBe('1')
+    await another.start({ version: 3 })
+    const { servers } = await host.client.call('nested.list', {})
+    expect(servers.map(each => each.server)).not.toContain(server)
+    expect(servers.map(each => each.server)).not.toContain(next.server)
+  }, 60_000)
 })

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { endOrphans, orphanMark } from '../../../src/gateway/nested/orphans.ts'
 import { MarkedProcesses } from '../../../src/gateway/commands/tree-end.ts'
+import { endOrphans, orphanMark } from '../../../src/gateway/nested/orphans.ts'
 
 describe.runIf(process.platform === 'linux')('nested servers whose gateway is not there', () => {
   const children: ChildProcess[] = []
@@ -17,8 +17,11 @@ describe.runIf(process.platform === 'linux')('nested servers whose gateway is no
     return child
   }
   const gone = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-  /** The mark of a gateway that is dead; it was this process but for its start. */
-  const dead = () => orphanMark().replace(/-\d+(-\w+)$/, '-1$1')
+  /** The mark of a gateway that is dead: this process, but for its start. */
+  function dead(place?: string): string {
+    const [prefix, pid, , own, random] = orphanMark().split('-')
+    return [prefix, pid, '1', place ?? own, random].join('-')
+  }
 
   it('are ended where it was killed, and left alone where it lives', async () => {
     const [orphan, own] = [await sleeper(dead()), await sleeper(orphanMark())]
@@ -29,8 +32,7 @@ describe.runIf(process.platform === 'linux')('nested servers whose gateway is no
   })
 
   it('are left alone in containers, whose gateways have other process ids in there', async () => {
-    const [prefix, , ...rest] = dead().split('-')
-    const [orphan, contained] = [await sleeper(dead()), await sleeper([prefix, '4026599999', ...rest].join('-'))]
+    const [orphan, contained] = [await sleeper(dead()), await sleeper(dead('4026599999'))]
     await endOrphans(new MarkedProcesses())
     if (!gone(orphan)) await once(orphan, 'exit')
     expect(gone(contained)).toBe(false)

@@ -49,7 +49,8 @@ export function createStubServices(options: ServicesOptions, record: StubRecord 
     work: {
       linkLost: link => record.lost.push(link),
       inherit() {},
-      end: async whose => {
+      end: async ask => {
+        const whose = ask()
         record.ended.push('owner' in whose ? whose.owner : whose.link)
         record.running.clear()
       },

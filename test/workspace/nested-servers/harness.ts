@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../../src/lib/log.ts'
+import type { GatewayCalls } from '../../../src/workspace/environment-link.ts'
 import { GatewayNews } from '../../../src/workspace/gateway-news.ts'
 import { createNestedServers, type NestedServersOptions } from '../../../src/workspace/nested-servers/nested-servers.ts'
 import type { NestedMessage, NestedScope, NestedServers, ServerDeclaration } from '../../../src/workspace/nested-servers/port.ts'
@@ -32,6 +33,12 @@ export interface Client {
   callTool(server: string, name: string, args?: object): Promise<any>
 }
 
+export interface HostSettings extends Partial<NestedServersOptions> {
+  owner?: string
+  /** Runs before each call of the gateway, which waits for it. */
+  before?(method: string, params: object): Promise<void> | undefined
+}
+
 export async function createSupervisorBench() {
   const bench = await createBench('real')
   const hosts: SupervisedHost[] = []
@@ -41,23 +48,27 @@ export async function createSupervisorBench() {
     mkdirSync(root, { recursive: true })
     return root
   }
-  const host = (settings: Partial<NestedServersOptions> & { owner?: string } = {}): SupervisedHost => {
+  const host = (settings: HostSettings = {}): SupervisedHost => {
     const news = new GatewayNews()
     const client = bench.connect({
       owner: settings.owner ?? 'o',
       env: { PATH: process.env.PATH ?? '', HOME: bench.dir, OF_WORKSPACE: 'w' },
       events: news.events(),
     })
-    const nested = createNestedServers(client, news, {
+    const call: GatewayCalls['call'] = async (method, params, options) => {
+      await settings.before?.(method, params)
+      return client.call(method, params, options)
+    }
+    const nested = createNestedServers({ call }, news, {
       ...{ defaults: [], variables: { host: {}, secrets: {} }, logger: silentLogger, maxLive: 0 },
       ...settings,
       root: settings.root ?? freshRoot(),
     })
     const one: SupervisedHost = {
       nested,
-      close: mode => {
+      async close(mode) {
         nested.dispose()
-        return client.close(mode)
+        await client.close(mode)
       },
       client: (scope = UNNAMED) => attach(nested, scope),
     }

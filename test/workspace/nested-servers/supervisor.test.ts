@@ -238,6 +238,31 @@ describe('the supervisor of nested servers', () => {
     expect(await one.callTool('a', 'count')).toBe('1')
   }, 30_000)
 
+  it('starts a server again that made room for another host while a call was on its way to it', async () => {
+    const settings = { defaults: [fake('a')], maxLive: 1, root: bench.freshRoot() }
+    let meanwhile: (() => Promise<unknown>) | undefined
+    const before = (method: string, params: { message?: { method?: string } }): Promise<void> | undefined => {
+      if (method !== 'nested.send' || params.message?.method !== 'tools/call') return undefined
+      const work = meanwhile?.()
+      meanwhile = undefined
+      return work?.then(() => {})
+    }
+    const [first, second] = [bench.host({ ...settings, before }), bench.host({ ...settings, owner: 'p' })]
+    const [carol, dave] = [
+      { agent: 'carol', session: '' },
+      { agent: 'dave', session: '' },
+    ]
+    const [one, two] = [first.client(carol), second.client(dave)]
+    expect(await one.callTool('a', 'count')).toBe('1')
+    expect(await one.callTool('a', 'count')).toBe('2')
+    meanwhile = () => two.callTool('a', 'count')
+    expect(await one.callTool('a', 'count')).toBe('1')
+    const [status] = await second.nested.list(dave)
+    expect(status).toMatchObject({ state: 'stopped', reason: expect.stringMatching(/made room for the server "a" of another/) })
+    // It did not fail: nothing is waited for.
+    expect(await two.callTool('a', 'count')).toBe('1')
+  }, 30_000)
+
   it('takes a server over after a restart of the host, with its state and without a second initialize', async () => {
     const journal = join(bench.freshRoot(), 'journal')
     const root = bench.freshRoot()
