@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { throwIfAborted } from '../../lib/deadline.ts'
+import { throwIfAborted, withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Backend, CallOptions, Environment, EnvironmentInfo, EnvironmentSpec, OwnerFilter } from '../backend.ts'
 import { realDataDir } from '../host/folders.ts'
 import { belongsTo } from '../owner-filter.ts'
+import { abortable } from './abortable.ts'
 import type { HostUser } from './container-options.ts'
 import { containerName, type DockerContext } from './context.ts'
 import { createContainer } from './create.ts'
@@ -41,12 +42,13 @@ const ATTEMPTS = 8
  */
 export function createDockerBackend(options: DockerBackendOptions): Backend {
   let context: Promise<DockerContext> | undefined
-  const connect = (): Promise<DockerContext> => {
+  // Shared by all calls, each of which may stop waiting for it.
+  const connect = ({ signal }: CallOptions = {}): Promise<DockerContext> => {
     context ??= makeContext(options).catch(error => {
       context = undefined
       throw error
     })
-    return context
+    return withSignal(context, signal)
   }
   let swept = false
   const sweepOnce = (here: DockerContext): void => {
@@ -58,25 +60,25 @@ export function createDockerBackend(options: DockerBackendOptions): Backend {
     name: 'docker',
     async provision(spec, call) {
       throwIfAborted(call?.signal)
-      const here = await connect()
+      const here = await connect(call)
       const environment = await provision(here, spec, call)
       sweepOnce(here)
       return environment
     },
-    async find(id) {
-      return (await neverUsed(options)) ? undefined : lookUp(await connect(), id)
+    async find(id, call) {
+      return (await neverUsed(options)) ? undefined : lookUp(await connect(call), id, call)
     },
-    async *list(filter) {
-      if (!(await neverUsed(options))) yield* enumerate(await connect(), filter)
+    async *list(filter, call = {}) {
+      if (!(await neverUsed(options))) yield* enumerate(await connect(call), { ...call, filter })
     },
     probe: call => probeDocker(connect, { logger: options.logger, ...call }),
-    async *prune({ dryRun }) {
-      if (!(await neverUsed(options))) yield* pruneContainers(await connect(), { dryRun })
+    async *prune({ dryRun, signal }) {
+      if (!(await neverUsed(options))) yield* pruneContainers(await connect({ signal }), { dryRun, signal })
     },
-    async remove({ id }) {
-      const here = await connect()
-      const known = await findKnown(here, id)
-      if (known !== undefined) await removeWorkspace(here, known.record)
+    async remove({ id }, call) {
+      const here = await connect(call)
+      const known = await findKnown(here, id, call)
+      if (known !== undefined) await removeWorkspace(here, known.record, call)
     },
   }
 }
@@ -101,7 +103,7 @@ async function provision(context: DockerContext, spec: EnvironmentSpec, call: Ca
   const name = containerName(context, spec.id)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     throwIfAborted(call.signal)
-    const found = await inspectContainer(context.engine.docker, name)
+    const found = await inspectContainer(context.engine.docker, name, call)
     const record = found === undefined ? await recordFor(context, spec) : ownRecord(context, spec, found)
     const options = { ...call, boot, record }
     const ready = await (found === undefined
@@ -143,10 +145,14 @@ async function recordFor(context: DockerContext, spec: EnvironmentSpec): Promise
   return newRecord(spec, { image: spec.image ?? image, profile, keep })
 }
 
-async function keptRecord({ engine, dataDir, scope }: DockerContext, id: string): Promise<DockerRecord | undefined> {
+async function keptRecord(
+  { engine, dataDir, scope }: DockerContext,
+  id: string,
+  { signal }: CallOptions = {},
+): Promise<DockerRecord | undefined> {
   if (engine.local) return readOwner(dataDir, id)
   try {
-    const { Labels } = await engine.docker.getVolume(volumeName(id)).inspect()
+    const { Labels } = await engine.docker.getVolume(volumeName(id)).inspect(abortable(signal))
     return recordOf(Labels, scope)
   } catch (error) {
     if (statusOf(error) === 404) return undefined
@@ -155,26 +161,31 @@ async function keptRecord({ engine, dataDir, scope }: DockerContext, id: string)
 }
 
 /** The record of a workspace, by its container or without it, with what has the container's name. */
-async function findKnown(context: DockerContext, id: string) {
-  const found = await inspectContainer(context.engine.docker, containerName(context, id))
+async function findKnown(context: DockerContext, id: string, call: CallOptions = {}) {
+  const found = await inspectContainer(context.engine.docker, containerName(context, id), call)
   const labelled = recordOf(found?.Config.Labels, context.scope)
-  const record = labelled ?? (await keptRecord(context, id))
+  const record = labelled ?? (await keptRecord(context, id, call))
   return record?.id === id ? { record, found, isOurs: labelled !== undefined } : undefined
 }
 
-async function lookUp(context: DockerContext, id: string): Promise<EnvironmentInfo | undefined> {
-  const known = await findKnown(context, id)
+async function lookUp(context: DockerContext, id: string, call?: CallOptions): Promise<EnvironmentInfo | undefined> {
+  const known = await findKnown(context, id, call)
   if (known === undefined) return undefined
   const { record, found, isOurs } = known
   const status = isOurs ? (found?.State.Status as ContainerStatus) : undefined
   return infoOf(record, { status, name: containerName(context, id), ...(found === undefined ? {} : { id: found.Id }) })
 }
 
-async function* enumerate(context: DockerContext, filter: OwnerFilter): AsyncIterable<EnvironmentInfo> {
+interface Listing extends CallOptions {
+  filter: OwnerFilter
+}
+
+async function* enumerate(context: DockerContext, listing: Listing): AsyncIterable<EnvironmentInfo> {
+  const { filter, signal } = listing
   const { engine, scope, dataDir, logger } = context
   const seen = new Set<string>()
   const containers = await engine.docker
-    .listContainers({ all: true, filters: labelFilter(scope, { owner: filter }) })
+    .listContainers({ all: true, filters: labelFilter(scope, { owner: filter }), ...abortable(signal) })
     .catch(error => {
       throw engineError(error, 'Listing containers')
     })
@@ -184,7 +195,7 @@ async function* enumerate(context: DockerContext, filter: OwnerFilter): AsyncIte
     seen.add(record.id)
     yield infoOf(record, { status: State as ContainerStatus, id: Id, name: containerName(context, record.id) })
   }
-  const kept = engine.local ? owners(dataDir, logger) : volumes(context, filter)
+  const kept = engine.local ? owners(dataDir, logger) : volumes(context, listing)
   for await (const record of kept) {
     if (seen.has(record.id)) continue
     const info = infoOf(record, { status: undefined, name: containerName(context, record.id) })
@@ -192,8 +203,12 @@ async function* enumerate(context: DockerContext, filter: OwnerFilter): AsyncIte
   }
 }
 
-async function* volumes({ engine, scope }: DockerContext, filter: OwnerFilter): AsyncIterable<DockerRecord> {
-  const { Volumes } = await engine.docker.listVolumes({ filters: labelFilter(scope, { owner: filter }) as never })
+async function* volumes({ engine, scope }: DockerContext, { filter, signal }: Listing): AsyncIterable<DockerRecord> {
+  const { Volumes } = await engine.docker
+    .listVolumes({ filters: labelFilter(scope, { owner: filter }) as never, ...abortable(signal) })
+    .catch(error => {
+      throw engineError(error, 'Listing volumes')
+    })
   for (const { Labels } of Volumes) {
     const record = recordOf(Labels, scope)
     if (record !== undefined) yield record

@@ -12,7 +12,7 @@ export interface Endpoint {
   source: string
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`; absent: no TLS. */
   tlsFolder?: string
-  /** Whether the server's certificate is checked. */
+  /** Whether the server's certificate is checked: always, but for a context that says otherwise. */
   verify: boolean
 }
 
@@ -47,10 +47,9 @@ export function findEndpoint(settings: DockerSettings): Endpoint {
 }
 
 function fromHost(host: string, source: string, env: DockerVariables): Endpoint {
-  const verify = env.DOCKER_TLS_VERIFY !== undefined && env.DOCKER_TLS_VERIFY !== ''
-  const tls = env.DOCKER_CERT_PATH || (verify ? configFolder(env) : undefined)
+  const tls = env.DOCKER_CERT_PATH || (env.DOCKER_TLS_VERIFY ? configFolder(env) : undefined)
   const address = host.includes('://') ? host : `tcp://${host}`
-  return { address, source, verify, ...(tls === undefined || !address.startsWith('tcp:') ? {} : { tlsFolder: tls }) }
+  return { address, source, verify: true, ...(tls === undefined || !address.startsWith('tcp:') ? {} : { tlsFolder: tls }) }
 }
 
 /** The name `default` means: as if there were no contexts. */
@@ -83,14 +82,14 @@ function currentContext(env: DockerVariables): string | undefined {
 
 function defaultSocket({ HOME, XDG_RUNTIME_DIR }: DockerVariables): Endpoint {
   if (process.platform === 'win32') {
-    return { address: 'npipe:////./pipe/docker_engine', source: 'the default pipe', verify: false }
+    return { address: 'npipe:////./pipe/docker_engine', source: 'the default pipe', verify: true }
   }
   const places = [
     ...(XDG_RUNTIME_DIR ? [join(XDG_RUNTIME_DIR, 'docker.sock')] : []),
     ...(HOME ? [join(HOME, '.docker/run/docker.sock')] : []),
   ]
   const path = places.find(existsSync) ?? '/var/run/docker.sock'
-  return { address: `unix://${path}`, source: 'the default socket', verify: false }
+  return { address: `unix://${path}`, source: 'the default socket', verify: true }
 }
 
 function configFolder({ DOCKER_CONFIG, HOME }: DockerVariables): string | undefined {

@@ -1,7 +1,9 @@
 import { dirname } from 'node:path'
 import type Dockerode from 'dockerode'
+import { throwIfAborted, withSignal } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
-import type { Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
+import type { CallOptions, Environment, EnvironmentInfo, UploadFile } from '../backend.ts'
+import { abortable } from './abortable.ts'
 import type { DockerContext } from './context.ts'
 import { engineError, statusOf } from './errors.ts'
 import { runExec, startExec } from './exec.ts'
@@ -31,9 +33,9 @@ export function createDockerEnvironment(context: DockerContext, record: DockerRe
     return (await lostError(docker, { id, name }).catch(() => undefined)) ?? plain
   }
 
-  const stop = async (): Promise<boolean> => {
+  const stop = async ({ signal }: CallOptions): Promise<boolean> => {
     try {
-      await container.stop({ t: STOP_SECONDS })
+      await container.stop({ t: STOP_SECONDS, ...abortable(signal) })
       return true
     } catch (error) {
       if (statusOf(error) === 304) return true
@@ -46,17 +48,20 @@ export function createDockerEnvironment(context: DockerContext, record: DockerRe
     info,
     usage: createUsage(container, hostDirectory(context.dataDir, record)),
     async openStream(argv, options) {
-      options?.signal?.throwIfAborted()
+      throwIfAborted(options?.signal)
       let said = Buffer.alloc(0)
+      const starting = startExec(container, argv, part => {
+        said = Buffer.concat([said, part]).subarray(-STDERR_BYTES)
+      })
       try {
-        const { stream } = await startExec(container, argv, part => {
-          said = Buffer.concat([said, part]).subarray(-STDERR_BYTES)
-        })
+        const { stream } = await withSignal(starting, options?.signal)
         stream.once('close', () => {
           if (said.length > 0) context.logger.warn({ container: name, said: said.toString() }, 'the gateway complained')
         })
         return stream
       } catch (error) {
+        // One that comes too late is nobody's.
+        starting.then(({ stream }) => stream.destroy()).catch(() => {})
         throw await explain(error)
       }
     },
@@ -70,16 +75,19 @@ export function createDockerEnvironment(context: DockerContext, record: DockerRe
     upload: async files => upload(container, info, files),
     // A container has no time-out of its own.
     async keepAlive() {},
-    async suspend() {
-      const there = await stop()
+    async suspend(call = {}) {
+      throwIfAborted(call.signal)
+      const there = await stop(call)
       if (record.keep === 'ephemeral') {
         if (there) return
         throw new WorkspaceError('environment_gone', `Container ${name} was removed, and its files with it.`)
       }
-      await giveBackFiles(context, record)
-      await removeContainer(docker, id)
+      // Where users are remapped, the next container could not work on them.
+      const stays = context.engine.userNamespace && record.keep === 'bound'
+      if (!stays) await withSignal(giveBackFiles(context, record), call.signal)
+      await removeContainer(docker, id, call)
     },
-    destroy: () => removeWorkspace(context, record),
+    destroy: call => removeWorkspace(context, record, call),
     async [Symbol.asyncDispose]() {},
   }
 }

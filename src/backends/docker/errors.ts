@@ -1,4 +1,5 @@
 import { type ErrorCode, WorkspaceError } from '../../lib/errors.ts'
+import { tlsError } from './tls-errors.ts'
 
 /** An answer of the engine with another status than success. */
 interface EngineAnswer {
@@ -33,11 +34,24 @@ export function wasCut(error: unknown): boolean {
 /** The engine's own words, without the client's wrapping. */
 export function engineWords(error: unknown): string {
   const { json, message } = error as EngineAnswer
-  return (json?.message ?? message ?? String(error)).trim().slice(0, 1_000)
+  const words = json?.message ?? message ?? String(error)
+  return words
+    .replace(/^\(HTTP code \d+\) [^-]+ - /, '')
+    .trim()
+    .slice(0, 1_000)
+}
+
+/** What a server of TLS answers to plain text. */
+const isOfAnotherProtocol = (words: string): boolean => words.includes('HTTP request to an HTTPS server')
+
+/** Where an engine is, for the next step of an error. */
+interface EngineAddress {
+  address?: string
+  tlsFolder?: string
 }
 
 /** An error of the engine or its client as ours; `what` begins the sentence: `Container x`. */
-export function engineError(error: unknown, what: string, options: { address?: string } = {}): WorkspaceError {
+export function engineError(error: unknown, what: string, at: EngineAddress = {}): WorkspaceError {
   if (error instanceof WorkspaceError) return error
   const { code, name } = error as EngineAnswer & { name?: string }
   if (name === 'AbortError' || code === 'ABORT_ERR')
@@ -50,13 +64,15 @@ export function engineError(error: unknown, what: string, options: { address?: s
     })
   }
   const status = statusOf(error)
+  const tls = status === undefined || isOfAnotherProtocol(words) ? tlsError(error as EngineAnswer, what, at) : undefined
+  if (tls !== undefined) return tls
   if (status !== undefined) return new WorkspaceError(BY_STATUS[status] ?? 'internal', `${what}: ${words}.`, { cause: error })
-  return unreachable(error as EngineAnswer, what, options.address)
+  return unreachable(error as EngineAnswer, what, at)
 }
 
 const ABSENT = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE'])
 
-function unreachable(error: EngineAnswer, what: string, address: string | undefined): WorkspaceError {
+function unreachable(error: EngineAnswer, what: string, { address }: EngineAddress): WorkspaceError {
   const { code, message } = error
   if (code === 'EACCES' || code === 'EPERM') {
     return new WorkspaceError('permission_denied', `${what} can't be used by this user: ${message}.`, {

@@ -4,6 +4,7 @@ import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import { userOf } from './container-options.ts'
 import type { DockerContext } from './context.ts'
 import { engineError } from './errors.ts'
+import { inspectImage } from './image.ts'
 import { hostDirectories, WORKDIR } from './place.ts'
 import { type ContainerUser, putEntries } from './program.ts'
 import { type DockerRecord, helperLabels } from './record.ts'
@@ -11,25 +12,35 @@ import { type DockerRecord, helperLabels } from './record.ts'
 const LIMIT_MS = 120_000
 
 /**
- * Gives what the container's root left in directories of this host to the host's user, who could not even remove it. Does nothing
- * where the two are one; a failure is logged and harms nothing.
+ * Gives what a container left in directories of this host to the host's user, who could not even remove it. Does nothing where that
+ * user may do all of it already; a failure is logged and harms nothing.
  */
 export async function giveBackFiles(context: DockerContext, record: DockerRecord): Promise<void> {
-  const { engine, hostUser, profiles, dataDir, logger } = context
-  if (hostUser.uid === 0 || engine.rootless) return
-  if (userOf(profiles.get(record.profile), engine, hostUser) === `${hostUser.uid}:${hostUser.gid}`) return
+  const { engine, dataDir, logger } = context
   for (const directory of hostDirectories(dataDir, record)) {
     try {
-      const host = { Mounts: [{ Type: 'bind' as const, Source: directory, Target: '/target' }] }
-      await runAsRoot(context, {
-        image: record.image,
-        host,
-        argv: ['chown', '-hR', `${hostUser.uid}:${hostUser.gid}`, '/target'],
-      })
+      const owner = await ownerInside(context, record)
+      if (owner === undefined) return
+      const mount = { Type: 'bind' as const, Source: directory, Target: '/target' }
+      const host = { Mounts: [mount], ...(engine.userNamespace ? { UsernsMode: 'host' } : {}) }
+      await runAsRoot(context, { image: record.image, host, argv: ['chown', '-hR', owner, '/target'] })
     } catch (error) {
       logger.warn({ directory, reason: toWorkspaceError(error).message }, 'files were not given back to their user')
     }
   }
+}
+
+/** Who the host's user is to root in a helper; `undefined` where that user needs nothing given back. */
+async function ownerInside({ engine, hostUser, profiles }: DockerContext, record: DockerRecord): Promise<string | undefined> {
+  const user = userOf(profiles.get(record.profile), engine, hostUser)
+  if (engine.rootless) {
+    // Root in its containers is the host's user.
+    const inside = user ?? (await inspectImage(engine.docker, record.image))?.Config.User ?? ''
+    return /^(|0|root)(:|$)/.test(inside) ? undefined : '0:0'
+  }
+  const owner = `${hostUser.uid}:${hostUser.gid}`
+  const mayAll = hostUser.uid === 0 && !(engine.userNamespace && record.keep === 'own')
+  return mayAll || user === owner ? undefined : owner
 }
 
 /** Gives the volume at a container's workdir to its user, also where its root file system can't be written to. */

@@ -1,8 +1,8 @@
 import type Dockerode from 'dockerode'
-import { WorkspaceError } from '../../lib/errors.ts'
+import { type ErrorCode, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { CallOptions } from '../backend.ts'
-import { engineError, engineWords, statusOf } from './errors.ts'
+import { engineError, engineWords, statusOf, wasCut } from './errors.ts'
 import { DEFAULT_IMAGE } from './settings.ts'
 
 /** The image on the engine, pulled when it is not there. Throws `not_found` with the way to get it. */
@@ -47,7 +47,7 @@ async function pull(docker: Dockerode, name: string, { logger, signal }: CallOpt
     })
   } catch (error) {
     if (signal?.aborted) throw new WorkspaceError('cancelled', `Image ${name}: pulling was cancelled.`)
-    throw missing(name, engineWords(error), error)
+    throw notPulled(name, error)
   }
 }
 
@@ -74,10 +74,56 @@ function reportTo(logger: Logger, image: string): (event: PullEvent) => void {
   }
 }
 
+interface Refusal {
+  words: RegExp
+  code: ErrorCode
+  hint(name: string): string
+}
+
+/** What a registry, or the engine about one, says of an image that there may be. */
+const REFUSALS: readonly Refusal[] = [
+  {
+    words: /no basic auth credentials|unauthorized|authentication required|incorrect username or password/i,
+    code: 'unauthenticated',
+    hint: name => `Pull it on the engine's host with an account of the registry: docker login, then docker pull ${name}.`,
+  },
+  {
+    words: /\bdenied: |forbidden/i,
+    code: 'permission_denied',
+    hint: name => `Ask the registry's owner for access, then pull it on the engine's host: docker pull ${name}.`,
+  },
+  {
+    words: /toomanyrequests|too many requests/i,
+    code: 'limit_exceeded',
+    hint: name =>
+      `Wait, or pull it on the engine's host with an account of the registry: docker login, then docker pull ${name}.`,
+  },
+  {
+    words: /dial tcp|lookup |connection re(fused|set)|timeout|deadline exceeded|EOF$|x509|HTTPS client|\b50[0-9] /i,
+    code: 'unavailable',
+    hint: name => `See whether the engine's host reaches the registry: docker pull ${name}. Or build it there, or name another.`,
+  },
+]
+
+/** Also what Docker Hub says of any name that it doesn't have. */
+const ABSENT = /does not exist|manifest unknown|not found/i
+
+function notPulled(name: string, error: unknown): WorkspaceError {
+  const why = engineWords(error)
+  const plain = engineError(error, `Image ${name}`)
+  if (plain.code === 'no_space' || wasCut(error)) return plain
+  const refusal = ABSENT.test(why) ? undefined : REFUSALS.find(({ words }) => words.test(why))
+  // The default one is in no registry.
+  if (refusal === undefined || name === DEFAULT_IMAGE) return missing(name, why, error)
+  return new WorkspaceError(refusal.code, `${notHere(name)}: ${why}.`, { hint: refusal.hint(name), cause: error })
+}
+
+const notHere = (name: string): string => `The image ${JSON.stringify(name)} is not on the engine and can't be pulled`
+
 function missing(name: string, why: string, cause?: unknown): WorkspaceError {
   const build =
     'Build it from the Dockerfile that comes with Atelier: docker build -t atelier-workspace . (or name another image).'
-  return new WorkspaceError('not_found', `The image ${JSON.stringify(name)} is not on the engine and can't be pulled: ${why}.`, {
+  return new WorkspaceError('not_found', `${notHere(name)}: ${why}.`, {
     hint: name === DEFAULT_IMAGE ? build : 'Pull or build it on the engine, or name another image.',
     cause,
   })

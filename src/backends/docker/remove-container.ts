@@ -1,5 +1,7 @@
 import type Dockerode from 'dockerode'
 import { withDeadline } from '../../lib/deadline.ts'
+import type { CallOptions } from '../backend.ts'
+import { abortable } from './abortable.ts'
 import { engineError, statusOf } from './errors.ts'
 import { inspectContainer } from './state.ts'
 
@@ -10,17 +12,20 @@ const ANONYMOUS = /^[0-9a-f]{64}$/
 const REMOVAL_MS = 30_000
 
 /** Removes a container with the volumes of its own; one that is gone, or is just going, is fine. */
-export async function removeContainer(docker: Dockerode, name: string): Promise<void> {
-  const found = await inspectContainer(docker, name)
+export async function removeContainer(docker: Dockerode, name: string, call: CallOptions = {}): Promise<void> {
+  const found = await inspectContainer(docker, name, call)
   if (found === undefined) return
   const container = docker.getContainer(found.Id)
   const what = `Container ${name}`
-  const removed = await ignore([404, 409], container.remove({ force: true, v: true }), what)
+  const cancel = abortable(call.signal)
+  const removed = await ignore([404, 409], container.remove({ force: true, v: true, ...cancel }), what)
   // Its volumes are in use for as long as somebody else is removing it.
-  if (removed === 409) await ignore([404], withDeadline(container.wait({ condition: 'removed' }), REMOVAL_MS, what), what)
+  if (removed === 409)
+    await ignore([404], withDeadline(container.wait({ condition: 'removed', ...cancel }), REMOVAL_MS, what), what)
   // The engine leaves them where the container ended by itself at that moment.
   for (const { Type, Name = '' } of found.Mounts) {
-    if (Type === 'volume' && ANONYMOUS.test(Name)) await ignore([404, 409], docker.getVolume(Name).remove(), `Volume ${Name}`)
+    if (Type === 'volume' && ANONYMOUS.test(Name))
+      await ignore([404, 409], docker.getVolume(Name).remove(cancel), `Volume ${Name}`)
   }
 }
 

@@ -24,7 +24,6 @@ export const DOCKER_VARIABLES = [
   'DOCKER_CONFIG',
   'HOME',
   'XDG_RUNTIME_DIR',
-  'SSH_AUTH_SOCK',
 ] as const
 
 export type DockerVariables = Partial<Record<(typeof DOCKER_VARIABLES)[number], string>>

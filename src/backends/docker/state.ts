@@ -1,6 +1,7 @@
 import type Dockerode from 'dockerode'
 import { type ErrorCode, WorkspaceError } from '../../lib/errors.ts'
-import type { EnvironmentInfo, EnvironmentState } from '../backend.ts'
+import type { CallOptions, EnvironmentInfo, EnvironmentState } from '../backend.ts'
+import { abortable } from './abortable.ts'
 import { engineError, statusOf } from './errors.ts'
 import { rootInside, WORKDIR } from './place.ts'
 import { NODE, PROGRAM_FOLDER, RUNTIME_FOLDER } from './program.ts'
@@ -9,9 +10,13 @@ import type { DockerRecord } from './record.ts'
 export type ContainerStatus = 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
 
 /** The container; `undefined` when there is none of that name or id. */
-export async function inspectContainer(docker: Dockerode, name: string): Promise<Dockerode.ContainerInspectInfo | undefined> {
+export async function inspectContainer(
+  docker: Dockerode,
+  name: string,
+  { signal }: CallOptions = {},
+): Promise<Dockerode.ContainerInspectInfo | undefined> {
   try {
-    return await docker.getContainer(name).inspect()
+    return await docker.getContainer(name).inspect(abortable(signal))
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw engineError(error, `Container ${name}`)

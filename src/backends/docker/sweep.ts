@@ -1,5 +1,6 @@
 import { toWorkspaceError } from '../../lib/errors.ts'
-import type { Leftover } from '../backend.ts'
+import type { CallOptions, Leftover } from '../backend.ts'
+import { abortable } from './abortable.ts'
 import type { DockerContext } from './context.ts'
 import { statusOf } from './errors.ts'
 import { labelFilter, recordOf } from './record.ts'
@@ -22,14 +23,17 @@ export async function sweepContainers(context: DockerContext): Promise<number> {
  * Gives what hosts that never came back left on the engine, by label alone, and removes each unless `dryRun`: containers that ended
  * by themselves long ago and whose files are elsewhere, and helpers. What holds files stays.
  */
-export async function* pruneContainers(context: DockerContext, { dryRun }: { dryRun: boolean }): AsyncIterable<Leftover> {
+export async function* pruneContainers(
+  context: DockerContext,
+  { dryRun, ...call }: CallOptions & { dryRun: boolean },
+): AsyncIterable<Leftover> {
   const { engine, scope, logger } = context
-  for (const { Id, keptMs, reason } of await candidates(context)) {
-    const found = await inspectContainer(engine.docker, Id)
+  for (const { Id, keptMs, reason } of await candidates(context, call)) {
+    const found = await inspectContainer(engine.docker, Id, call)
     if (found === undefined || ageMs(found.State.FinishedAt, found.Created) < keptMs) continue
     try {
       // Not by force: somebody may have started it since.
-      if (!dryRun) await engine.docker.getContainer(Id).remove({ v: true })
+      if (!dryRun) await engine.docker.getContainer(Id).remove({ v: true, ...abortable(call.signal) })
     } catch (error) {
       if (statusOf(error) !== 404) logger.debug({ container: Id, scope, reason: toWorkspaceError(error).message }, 'not swept')
       continue
@@ -38,10 +42,17 @@ export async function* pruneContainers(context: DockerContext, { dryRun }: { dry
   }
 }
 
-async function candidates({ engine, scope }: DockerContext): Promise<{ Id: string; keptMs: number; reason: string }[]> {
+interface Candidate {
+  Id: string
+  keptMs: number
+  reason: string
+}
+
+async function candidates({ engine, scope }: DockerContext, { signal }: CallOptions): Promise<Candidate[]> {
   const ended = { ...labelFilter(scope), status: ['created', 'exited', 'dead'] }
-  const workspaces = await engine.docker.listContainers({ all: true, filters: ended })
-  const helpers = await engine.docker.listContainers({ all: true, filters: labelFilter(scope, { helper: true }) })
+  const list = (filters: Record<string, string[]>) => engine.docker.listContainers({ all: true, filters, ...abortable(signal) })
+  const workspaces = await list(ended)
+  const helpers = await list(labelFilter(scope, { helper: true }))
   return [
     ...workspaces
       .filter(({ Labels }) => recordOf(Labels, scope)?.keep !== 'ephemeral')

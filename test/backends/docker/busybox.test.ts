@@ -1,42 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWorld, MISSING, onEngine, sh, type World } from './support.ts'
+import { importTinyImage, NO_TINY_IMAGE } from './tiny-image.ts'
 
 const TAG = 'atelier-test-busybox:latest'
-const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find(path => existsSync(path))
-const WHY = MISSING || (BUSYBOX === undefined ? 'there is no busybox here (apt-get install busybox-static)' : '')
-
-/** Fills `root` with busybox and its commands, this host's node and the libraries that it needs: no bash, no ripgrep. */
-function fill(root: string, busybox: string): void {
-  const put = (path: string, to = path) => {
-    mkdirSync(join(root, dirname(to)), { recursive: true })
-    cpSync(realpathSync(path), join(root, to))
-  }
-  put(busybox, '/bin/busybox')
-  execFileSync('sh', [
-    '-c',
-    'for name in $("$0" --list); do [ "$name" = busybox ] || ln -s busybox "$1/bin/$name"; done',
-    busybox,
-    root,
-  ])
-  put(process.execPath, '/usr/bin/node')
-  for (const program of [process.execPath, busybox]) {
-    for (const [path] of librariesOf(program).matchAll(/\/\S+/g)) put(path)
-  }
-  for (const folder of ['tmp', 'etc', 'root']) mkdirSync(join(root, folder), { recursive: true })
-  writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n')
-}
-
-function librariesOf(program: string): string {
-  try {
-    return execFileSync('ldd', [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).replaceAll(/^.*=> /gm, '')
-  } catch {
-    return ''
-  }
-}
+const WHY = MISSING || NO_TINY_IMAGE
 
 describe.skipIf(WHY !== '')(
   WHY === '' ? 'docker: an image of busybox and node' : onEngine(`docker: busybox (skipped: ${WHY})`),
@@ -44,16 +11,7 @@ describe.skipIf(WHY !== '')(
     let world: World
     beforeAll(async () => {
       world = await createWorld()
-      const root = mkdtempSync(join(tmpdir(), 'at-bb-'))
-      try {
-        fill(root, BUSYBOX ?? '')
-        const tar = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
-        const [repo, tag] = TAG.split(':')
-        const stream = await world.docker.importImage(tar.stdout, { repo, tag } as never)
-        await new Promise(resolve => world.docker.modem.followProgress(stream as never, resolve))
-      } finally {
-        rmSync(root, { recursive: true, force: true })
-      }
+      await importTinyImage(world.docker, TAG)
     }, 180_000)
     afterAll(async () => {
       await world?.clear()

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildHost } from '../host.ts'
@@ -103,19 +102,6 @@ describe.skipIf(MISSING !== '')(onEngine('docker: what dies behind our back'), (
     await cancelled.catch(() => {})
     await expect.poll(() => sh(workspace, 'pgrep -f "sleep 31[123]" | grep -v $$ | wc -l'), { timeout: 20_000 }).toBe('0')
   })
-
-  const RESTART = process.env.ATELIER_TEST_RESTART_ENGINE
-  test.skipIf(RESTART === undefined)(
-    'an engine that is restarted (by the command in ATELIER_TEST_RESTART_ENGINE)',
-    async () => {
-      const { workspace, running } = await inFlight('ws-engine')
-      execFileSync('sh', ['-c', RESTART ?? ''], { stdio: 'ignore' })
-      expect((await running).code).toBe('environment_lost')
-      expect(await sh(workspace, 'cat file; ls /outside')).toBe('file\n/outside')
-      expect(workspace.takeNotices().join()).toContain('was restarted')
-    },
-    120_000,
-  )
 
   test('an engine that is not there: the message says how to reach one', async () => {
     const host = `unix://${world.base}/no.sock`

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findEndpoint, isLocal } from '../../../src/backends/docker/endpoint.ts'
 import { clientOptions } from '../../../src/backends/docker/engine.ts'
+import { sshArguments } from '../../../src/backends/docker/ssh-agent.ts'
 
 describe('where the engine is', () => {
   let home: string
@@ -55,9 +56,21 @@ describe('where the engine is', () => {
     ['tcp://h', { protocol: 'http', host: 'h', port: 2375 }],
     ['tcp://h:1/prefix', { protocol: 'http', host: 'h', port: 1, pathPrefix: '/prefix' }],
     ['https://h', { protocol: 'https', host: 'h', port: 2376 }],
-    ['ssh://me@h:2222', { protocol: 'ssh', host: 'h', port: 2222, username: 'me', sshOptions: { agent: '/agent' } }],
   ])('%s becomes options of the client, all of them explicit', (address, options) => {
-    expect(clientOptions({ address, source: 'test', verify: false }, '/agent')).toMatchObject(options)
+    expect(clientOptions({ address, source: 'test', verify: true })).toMatchObject(options)
+  })
+
+  test.each([
+    ['ssh://h', ['--', 'h', 'docker system dial-stdio']],
+    ['ssh://me@h:2222', ['-l', 'me', '-p', '2222', '--', 'h', 'docker system dial-stdio']],
+    [
+      "ssh://a%20b@[::1]/run/it's.sock",
+      ['-l', 'a b', '--', '::1', "docker --host 'unix:///run/it'\\''s.sock' system dial-stdio"],
+    ],
+  ])('%s is reached by the program ssh, which never asks', (address, expected) => {
+    const argv = sshArguments(new URL(address))
+    expect(argv.slice(-expected.length)).toEqual(expected)
+    expect(argv).toContain('BatchMode=yes')
   })
 
   test('certificates are read from their folder, and an address that is none is refused', () => {
@@ -67,7 +80,7 @@ describe('where the engine is', () => {
     const endpoint = findEndpoint({ host: 'h:2376', env: { DOCKER_CERT_PATH: folder, DOCKER_TLS_VERIFY: '1' } })
     expect(clientOptions(endpoint)).toMatchObject({ protocol: 'https', ca: 'ca', cert: 'cert', key: 'key' })
     for (const address of ['ftp://h', 'tcp://', 'tcp://a b']) {
-      expect(() => clientOptions({ address, source: 'DOCKER_HOST', verify: false })).toThrow('DOCKER_HOST')
+      expect(() => clientOptions({ address, source: 'DOCKER_HOST', verify: true })).toThrow('DOCKER_HOST')
     }
     expect([isLocal({ address: 'unix:///x' }), isLocal({ address: 'tcp://h' })]).toEqual([true, false])
   })

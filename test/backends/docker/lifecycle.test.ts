@@ -133,7 +133,7 @@ describe.skipIf(MISSING !== '')(onEngine('docker: life of a workspace'), () => {
 
   test('an image that is not there is named, with the way to get it; a cancelled call makes nothing', async () => {
     const error = await failure(world.open('ws-none', { image: 'localhost:1/no-such-image:1' }))
-    expect([error.code, error.message]).toEqual(['not_found', expect.stringContaining('localhost:1/no-such-image:1')])
+    expect([error.code, error.message]).toEqual(['unavailable', expect.stringContaining('localhost:1/no-such-image:1')])
     const missing = await failure(world.open('ws-none', { image: 'atelier-workspace:latest' }))
     if (missing.code === 'not_found') expect(missing.hint).toContain('docker build -t atelier-workspace')
     const aborted = await failure(world.backend().provision(world.spec('ws-none'), { signal: AbortSignal.abort() }))

@@ -42,16 +42,16 @@ export interface WorldOptions extends Partial<DockerBackendOptions> {
   limits?: Partial<WorkspaceLimits>
 }
 
-/** A data directory and a gateway of a test's own, on the engine that all tests share. */
-export async function createWorld() {
+/** A data directory and a gateway of a test's own; by default on the engine that all tests share. */
+export async function createWorld({ env = ENV, image = IMAGE }: { env?: DockerVariables; image?: string } = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'at-dk-')))
   execFileSync(process.execPath, ['scripts/build.mjs', '--only', 'gateway', '--out', base])
-  const { docker } = await connectEngine({ env: ENV })
+  const { docker } = await connectEngine({ env })
   const dataDir = join(base, 'data')
   const script = join(base, 'gateway.mjs')
 
   const backend = (options: Partial<DockerBackendOptions> = {}): Backend =>
-    createDockerBackend({ dataDir, env: ENV, image: IMAGE, logger: silentLogger, ...options })
+    createDockerBackend({ dataDir, env, image, logger: silentLogger, ...options })
   const spec = (id: string, more: Partial<EnvironmentSpec> = {}, limits: Partial<WorkspaceLimits> = {}): EnvironmentSpec => ({
     ...{ id, name: id, owner: OWNER },
     boot: gatewayBoot({ ...DEFAULT_LIMITS, ...limits }, script),
