@@ -9,6 +9,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
+export interface ProvisionOptions extends CallOptions {
+  /** Gets a sentence now and then about what takes long, e.g. how much of an image was pulled. */
+  onProgress?: ((sentence: string) => void) | undefined
+}
+
 /** Who an environment belongs to. Written as labels at creation. */
 export interface Owner {
   user: string
@@ -138,7 +143,7 @@ export interface Leftover {
 export interface Backend {
   readonly name: BackendName
   /** Create or attach, by workspace id. What fails half-way is cleaned up; what was there before stays. */
-  provision(spec: EnvironmentSpec, options?: CallOptions): Promise<Environment>
+  provision(spec: EnvironmentSpec, options?: ProvisionOptions): Promise<Environment>
   /** `undefined` means that there is none; a look-up that failed throws. */
   find(id: WorkspaceId, options?: CallOptions): Promise<EnvironmentInfo | undefined>
   list(owner: OwnerFilter, options?: CallOptions): AsyncIterable<EnvironmentInfo>

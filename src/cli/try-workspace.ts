@@ -1,5 +1,4 @@
-import type { Backend, ProbeStep } from '../backends/backend.ts'
-import { failedStep } from '../backends/probe.ts'
+import type { Backend, BackendName, ProbeStep } from '../backends/backend.ts'
 import type { Config } from '../config.ts'
 import { formatMs, withDeadline, withLimit, withSignal } from '../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../lib/errors.ts'
@@ -7,6 +6,7 @@ import { namedId } from '../manager/ids.ts'
 import type { Manager } from '../manager/manager.ts'
 import { createServices } from '../services.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { failedTry } from './doctor-remedy.ts'
 
 const CREATE_MS = 300_000
 const STEP_MS = 60_000
@@ -66,10 +66,10 @@ interface StepOptions {
 
 /** Runs steps one after the other and tells of each. */
 class Steps {
-  readonly #backend: string
+  readonly #backend: BackendName
   readonly #listener: Listener
 
-  constructor(backend: string, listener: Listener) {
+  constructor(backend: BackendName, listener: Listener) {
     this.#backend = backend
     this.#listener = listener
   }
@@ -93,9 +93,7 @@ class Steps {
   }
 
   failed(title: string, error: unknown): void {
-    const inside = title === 'create' || title === 'delete' ? '' : 'docs/images.md for what an image needs, '
-    const hint = `See ${inside}docs/${this.#backend}.md, and the log with --log-level debug.`
-    this.#listener.done(failedStep(title, error, hint))
+    this.#listener.done(failedTry(title, error, this.#backend))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EnvironmentInfo } from '../backends/backend.ts'
+import type { EnvironmentInfo, ProvisionOptions } from '../backends/backend.ts'
 import { toWorkspaceError, type WorkspaceError } from '../lib/errors.ts'
 import type {
   CreateRequest,
@@ -38,7 +38,7 @@ class SessionDirectory implements WorkspaceDirectory {
     this.#state = state
   }
 
-  async create(request: CreateRequest, call?: Call): Promise<{ summary: WorkspaceSummary; created: boolean }> {
+  async create(request: CreateRequest, call?: ProvisionOptions): Promise<{ summary: WorkspaceSummary; created: boolean }> {
     const { lease, created } = await this.#manager.create(this.#scope, request, call)
     using _held = lease
     this.#state.current = lease.workspace.id

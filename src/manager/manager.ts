@@ -1,4 +1,4 @@
-import type { Backend, BackendName, EnvironmentInfo, EnvironmentSpec } from '../backends/backend.ts'
+import type { Backend, BackendName, EnvironmentInfo, EnvironmentSpec, ProvisionOptions } from '../backends/backend.ts'
 import { withSignal } from '../lib/deadline.ts'
 import { toWorkspaceError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -68,7 +68,7 @@ export function createManager(options: ManagerOptions): Manager {
   return new ScopedWorkspaces(options)
 }
 
-type Call = { signal?: AbortSignal | undefined }
+type Call = ProvisionOptions
 
 class ScopedWorkspaces implements Manager {
   readonly #options: ManagerOptions
@@ -98,7 +98,7 @@ class ScopedWorkspaces implements Manager {
   }
 
   async acquire(scope: Scope, request: { ref?: string } & Call = {}): Promise<Lease> {
-    return this.#lease(await withSignal(this.#target(scope, request), request.signal), request.signal)
+    return this.#lease(await withSignal(this.#target(scope, request), request.signal), request)
   }
 
   async create(scope: Scope, request: CreateRequest, call: Call = {}): Promise<{ lease: Lease; created: boolean }> {
@@ -115,7 +115,7 @@ class ScopedWorkspaces implements Manager {
     const existing = await (await loadBackend(backends, backend)).find(target.spec.id, call)
     if (existing !== undefined) checkSame(existing, request)
     else Object.assign(target.spec, given({ image, profile, env }))
-    return { lease: await this.#lease(target, call.signal), created: existing === undefined }
+    return { lease: await this.#lease(target, call), created: existing === undefined }
   }
 
   async list(scope: Scope, call: Call = {}): Promise<EnvironmentInfo[]> {
@@ -203,16 +203,19 @@ class ScopedWorkspaces implements Manager {
     }
   }
 
-  async #lease(target: Target, signal?: AbortSignal): Promise<Lease> {
+  async #lease(target: Target, { signal, onProgress }: Call = {}): Promise<Lease> {
     if (target.backend === 'local') this.#admit(target.spec.owner.user)
-    const { workspace, release } = await this.#open.hold(target.spec.id, () => this.#build(target), signal)
+    const { workspace, release } = await this.#open.hold(target.spec.id, tell => this.#build(target, tell), {
+      signal,
+      onProgress,
+    })
     return { workspace, release, [Symbol.dispose]: release }
   }
 
-  async #build({ backend, spec }: Target): Promise<Workspace> {
+  async #build({ backend, spec }: Target, onProgress: (sentence: string) => void): Promise<Workspace> {
     const { hostEnv, env, backends, open = openWorkspace } = this.#options
     const all = { ...(backend === 'local' ? hostEnv : {}), ...env, ...spec.env }
-    const options = { ...this.#workspaceOptions(spec, all), limits: this.limitsOn(backend) }
+    const options = { ...this.#workspaceOptions(spec, all), limits: this.limitsOn(backend), onProgress }
     return open(await loadBackend(backends, backend), spec, options)
   }
 

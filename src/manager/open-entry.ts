@@ -4,6 +4,8 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface OpenEntry {
   readonly id: string
   readonly building: Promise<Workspace>
+  /** Who waits for it, and wants to hear how that goes. */
+  readonly listeners: Set<(sentence: string) => void>
   workspace?: Workspace
   leases: number
   openedAt: number

@@ -1,4 +1,5 @@
-import { throwIfAborted, withSignal } from '../lib/deadline.ts'
+import type { ProvisionOptions } from '../backends/backend.ts'
+import { formatMs, throwIfAborted, withSignal } from '../lib/deadline.ts'
 import { WorkspaceError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -14,6 +15,10 @@ export interface Ending<T> {
 
 /** Goodbyes that take longer are the gateways' to finish. */
 const GOODBYE_MS = 1_200
+/** As often are those told that it goes on who wait for a workspace: clients give up what is silent. */
+const PULSE_MS = 10_000
+const stillMaking = (since: number): string =>
+  `The workspace is being made ready, for ${formatMs(Math.round((performance.now() - since) / 1_000) * 1_000)} now.`
 
 /** The workspaces that this process has open: one build per id at a time, leases counted, idle ones closed. */
 export class OpenWorkspaces {
@@ -56,8 +61,8 @@ export class OpenWorkspaces {
    */
   async hold(
     id: string,
-    build: () => Promise<Workspace>,
-    signal?: AbortSignal,
+    build: (tell: (sentence: string) => void) => Promise<Workspace>,
+    { signal, onProgress }: ProvisionOptions = {},
   ): Promise<{ workspace: Workspace; release(): void }> {
     for (;;) {
       throwIfAborted(signal)
@@ -72,6 +77,7 @@ export class OpenWorkspaces {
     }
     const entry = this.#entries.get(id) ?? this.#start(id, build)
     entry.leases++
+    if (onProgress !== undefined && entry.workspace === undefined) entry.listeners.add(onProgress)
     let held = true
     const release = () => {
       if (!held) return
@@ -84,6 +90,8 @@ export class OpenWorkspaces {
     } catch (error) {
       release()
       throw error
+    } finally {
+      if (onProgress !== undefined) entry.listeners.delete(onProgress)
     }
   }
 
@@ -119,9 +127,15 @@ export class OpenWorkspaces {
     clearTimeout(timer)
   }
 
-  #start(id: string, build: () => Promise<Workspace>): OpenEntry {
+  #start(id: string, build: (tell: (sentence: string) => void) => Promise<Workspace>): OpenEntry {
     const now = performance.now()
-    const entry: OpenEntry = { id, building: build(), leases: 0, openedAt: now, usedAt: now }
+    const listeners: OpenEntry['listeners'] = new Set()
+    const tell = (sentence: string) => {
+      for (const listener of listeners) listener(sentence)
+    }
+    const pulse = setInterval(() => tell(stillMaking(now)), PULSE_MS).unref()
+    const building = build(tell).finally(() => clearInterval(pulse))
+    const entry: OpenEntry = { id, building, listeners, leases: 0, openedAt: now, usedAt: now }
     this.#entries.set(id, entry)
     entry.building.then(
       workspace => {

@@ -1,4 +1,4 @@
-import type { BackendName, EnvironmentInfo } from '../backends/backend.ts'
+import type { BackendName, EnvironmentInfo, ProvisionOptions } from '../backends/backend.ts'
 import type { WorkspaceError } from '../lib/errors.ts'
 import type { CreateRequest } from '../tools/workspace-directory.ts'
 import type { WorkspaceLimits } from '../workspace/limits.ts'
@@ -16,8 +16,8 @@ export interface Manager extends AsyncDisposable {
   /** Limits in force on a backend, for those who show them. */
   limitsOn?(backend: BackendName): WorkspaceLimits
   /** The workspace of `scope` (by policy), or the one named by `ref`. One build per id at a time, none across ids. */
-  acquire(scope: Scope, request?: { ref?: string; signal?: AbortSignal }): Promise<Lease>
-  create(scope: Scope, request: CreateRequest, options?: { signal?: AbortSignal }): Promise<{ lease: Lease; created: boolean }>
+  acquire(scope: Scope, request?: { ref?: string } & ProvisionOptions): Promise<Lease>
+  create(scope: Scope, request: CreateRequest, options?: ProvisionOptions): Promise<{ lease: Lease; created: boolean }>
   list(scope: Scope, options?: { signal?: AbortSignal }): Promise<EnvironmentInfo[]>
   find(scope: Scope, ref: string, options?: { signal?: AbortSignal }): Promise<EnvironmentInfo>
   /** The id that `acquire(scope)` would use. */

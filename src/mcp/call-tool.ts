@@ -1,6 +1,6 @@
 import { toWorkspaceError } from '../lib/errors.ts'
 import type { Lease } from '../manager/manager.ts'
-import type { ToolAnswer, ToolContext } from '../tools/tool.ts'
+import { bySentence, type ToolAnswer, type ToolContext } from '../tools/tool.ts'
 import { confirmationOf } from './confirmation.ts'
 import { withLogLink } from './log-link.ts'
 import { type MethodExtra, type MethodHandler, RpcError } from './method.ts'
@@ -41,8 +41,8 @@ export interface Call {
 export async function runTool(context: SessionContext, call: Call): Promise<Params> {
   const started = performance.now()
   if (typeof call.args.workspace === 'string' || call.name.startsWith('workspace_')) await context.rootsKnown?.()
-  const hold = holdWorkspace(context, call)
   const progress = progressOf(call)
+  const hold = holdWorkspace(context, call, progress?.push)
   const toolContext: ToolContext = {
     session: context.key,
     agent: scopeOf(context, call.params).agent,
@@ -88,13 +88,14 @@ function progressOf({ params, extra }: Call): ReturnType<typeof createProgress> 
 }
 
 /** The call's workspace: acquired at the first use, held to the end of the call, however often it is asked for. */
-function holdWorkspace(context: SessionContext, { args, params, extra }: Call) {
+function holdWorkspace(context: SessionContext, { args, params, extra }: Call, onProgress: ToolContext['onProgress']) {
   let acquiring: Promise<Lease> | undefined
   let lease: Lease | undefined
   let released = false
   const ref = typeof args.workspace === 'string' && args.workspace !== '' ? args.workspace : undefined
   const take = async (): Promise<Lease> => {
-    const taken = await acquire(context, scopeOf(context, params), { ref, signal: extra.signal })
+    const options = { ref, signal: extra.signal, onProgress: bySentence(onProgress) }
+    const taken = await acquire(context, scopeOf(context, params), options)
     if (released) taken.release()
     lease = taken
     return taken

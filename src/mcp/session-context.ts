@@ -86,12 +86,14 @@ export interface AcquireOptions {
   /** Id or name; absent: the current workspace. */
   ref?: string | undefined
   signal: AbortSignal
+  /** Hears what takes long while it is made. */
+  onProgress?: ((sentence: string) => void) | undefined
 }
 
 /** Holds the named workspace, else the current one, else the scope's default. */
-export async function acquire(context: SessionContext, scope: Scope, { ref, signal }: AcquireOptions): Promise<Lease> {
+export async function acquire(context: SessionContext, scope: Scope, { ref, ...call }: AcquireOptions): Promise<Lease> {
   const wanted = ref ?? context.state.current
-  const lease = await context.services.manager.acquire(scope, wanted === undefined ? { signal } : { ref: wanted, signal })
+  const lease = await context.services.manager.acquire(scope, wanted === undefined ? call : { ref: wanted, ...call })
   context.used.add(lease.workspace.id)
   context.onAcquired?.(lease.workspace, scope)
   return lease

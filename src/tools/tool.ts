@@ -94,3 +94,8 @@ export interface Tool<S extends ZodType = ZodType> {
 export function defineTool<S extends ZodType>(tool: Tool<S>): Tool<S> {
   return tool
 }
+
+/** Takes sentences, each as a line of progress. */
+export function bySentence(onProgress: ToolContext['onProgress']): ((sentence: string) => void) | undefined {
+  return onProgress && (sentence => onProgress(`${sentence}\n`))
+}

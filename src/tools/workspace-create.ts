@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BACKEND_NAMES } from '../backends/backend.ts'
 import { optionalText } from './arguments.ts'
 import { present } from './compose.ts'
-import { defineTool } from './tool.ts'
+import { bySentence, defineTool } from './tool.ts'
 import { summaryLine } from './workspace-text.ts'
 
 /** Makes a workspace, or attaches to one by its name. */
@@ -19,8 +19,8 @@ export const workspaceCreate = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   takesWorkspace: false,
-  async run(input, { directory, signal }) {
-    const { summary, created } = await directory.create(present(input), { signal })
+  async run(input, { directory, signal, onProgress }) {
+    const { summary, created } = await directory.create(present(input), { signal, onProgress: bySentence(onProgress) })
     return { text: `${created ? 'Created' : 'Attached to'} ${summaryLine(summary)}` }
   },
 })

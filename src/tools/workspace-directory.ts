@@ -1,4 +1,4 @@
-import type { BackendName, EnvironmentState } from '../backends/backend.ts'
+import type { BackendName, EnvironmentState, ProvisionOptions } from '../backends/backend.ts'
 import type { JobInfo } from '../gateway/protocol.ts'
 
 /** One workspace, as the `workspace_*` tools show it. */
@@ -53,7 +53,7 @@ export interface RemovalPlan {
  * means the current workspace. Another owner's workspace answers `not_found`, as one that does not exist.
  */
 export interface WorkspaceDirectory {
-  create(request: CreateRequest, options?: { signal?: AbortSignal }): Promise<{ summary: WorkspaceSummary; created: boolean }>
+  create(request: CreateRequest, options?: ProvisionOptions): Promise<{ summary: WorkspaceSummary; created: boolean }>
   list(options?: { signal?: AbortSignal }): Promise<WorkspaceSummary[]>
   status(ref?: string, options?: { signal?: AbortSignal }): Promise<{ summary: WorkspaceSummary; use?: WorkspaceUse }>
   use(ref: string, options?: { signal?: AbortSignal }): Promise<WorkspaceSummary>

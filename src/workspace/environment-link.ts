@@ -18,6 +18,7 @@ export interface EnvironmentLinkOptions {
   dial(environment: Environment, events: LinkEvents): GatewayClient
   /** Hears each sentence about what was lost, once. */
   onLost?: ((sentence: string) => void) | undefined
+  onProgress?: ((sentence: string) => void) | undefined
   logger: Logger
 }
 
@@ -156,7 +157,7 @@ export class EnvironmentLink implements GatewayCalls {
   }
 
   async #open(): Promise<Live> {
-    const environment = await this.#backend.provision(this.#spec)
+    const environment = await this.#backend.provision(this.#spec, { onProgress: this.#options.onProgress })
     await this.#release(this.#environment)
     this.#environment = environment
     if (this.#retired) throw this.#closedError()

@@ -38,6 +38,8 @@ export interface WorkspaceOptions {
   logger: Logger
   /** Once, when something was lost behind our back; the sentence is shown with the next answer. */
   onLost?(sentence: string): void
+  /** See `ProvisionOptions`. */
+  onProgress?(sentence: string): void
   /** Sentences of what was lost before it was opened; given with the first notices. */
   notices?: readonly string[]
   /** Skills that agents start with; absent: those that came with Atelier. */
@@ -91,7 +93,8 @@ export async function openWorkspace(backend: Backend, spec: EnvironmentSpec, opt
   const dial = dialer(options)
   const { gatewayIdleMs, jobMaxLifeMs, logMaxBytes } = options.limits
   const boot = gatewayBoot({ gatewayIdleMs, jobMaxLifeMs, logMaxBytes })
-  const link = await EnvironmentLink.open(backend, { boot, ...spec }, { dial, onLost: options.onLost, logger: options.logger })
+  const { onLost, onProgress, logger } = options
+  const link = await EnvironmentLink.open(backend, { boot, ...spec }, { dial, onLost, onProgress, logger })
   return new OpenWorkspace(link, options)
 }
 

@@ -23,14 +23,14 @@ export interface FakeWorkspace extends Workspace {
 export class FakeOpener {
   readonly built: FakeWorkspace[] = []
   /** Awaited by each build; throw in it to fail one. */
-  before: (spec: EnvironmentSpec) => Promise<void> = async () => {}
+  before: (spec: EnvironmentSpec, options: WorkspaceOptions) => Promise<void> = async () => {}
   /** Awaited by each goodbye. */
   goodbye: () => Promise<void> = async () => {}
   builds = 0
 
   readonly open = async (backend: Backend, spec: EnvironmentSpec, options: WorkspaceOptions): Promise<Workspace> => {
     this.builds++
-    await this.before(spec)
+    await this.before(spec, options)
     const environment = await backend.provision(spec)
     const told: string[] = []
     const say = async (what: string) => {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BackendName } from '../../src/backends/backend.ts'
 import { createBackends } from '../../src/backends/registry.ts'
 import { WorkspaceError } from '../../src/lib/errors.ts'
@@ -60,6 +60,33 @@ describe('acquire', () => {
     expect(opener.builds).toBe(2)
     expect(new Set(leases.map(lease => lease.workspace)).size).toBe(1)
     for (const lease of leases) lease.release()
+  })
+
+  test('all who wait hear how it goes, and that it goes on, until it is made', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    try {
+      const manager = place.manager(opener)
+      const slow = gate()
+      let tell: ((sentence: string) => void) | undefined
+      opener.before = (_spec, options) => {
+        tell = options.onProgress
+        return slow.opened
+      }
+      const heard: string[][] = [[], []]
+      const waiting = heard.map(mine => manager.acquire(scope(), { onProgress: sentence => mine.push(sentence) }))
+      await vi.waitUntil(() => tell !== undefined)
+      tell?.('Image x is pulled.')
+      vi.advanceTimersByTime(20_000)
+      slow.open()
+      for (const lease of await Promise.all(waiting)) lease.release()
+      tell?.('too late')
+      vi.advanceTimersByTime(60_000)
+      for (const mine of heard) {
+        expect(mine).toEqual(['Image x is pulled.', expect.stringMatching(/10 s/), expect.stringMatching(/20 s/)])
+      }
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('a failed build is told to all who wait, and not kept', async () => {

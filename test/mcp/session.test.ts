@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/lib/log.ts'
 import type { Manager } from '../../src/manager/manager.ts'
 import { PROTOCOL_VERSIONS } from '../../src/mcp/static.ts'
-import { fakeWorkspace, openClient } from './support.ts'
+import { type ClientOptions, fakeWorkspace, openClient } from './support.ts'
 
 describe('initialize and the rules before it', () => {
   it.each([...PROTOCOL_VERSIONS])('speaks %s when asked', async version => {
@@ -151,6 +151,24 @@ describe('tools/call', () => {
     expect(aborted).toEqual(['slow', 'other'])
     expect(begun).toEqual(['slow', 'other'])
     expect(client.sent.map(({ message }) => ('id' in message ? message.id : message.method))).toEqual(['init'])
+  })
+
+  it('tells a client that asked for progress what its workspace waits for', async () => {
+    const manager: Partial<Manager> = {
+      acquire: async (_scope, request) => {
+        request?.onProgress?.('Image x is pulled.')
+        return { workspace: fakeWorkspace({ id: 'w1' }), release: () => {}, [Symbol.dispose]: () => {} }
+      },
+    }
+    const run: ClientOptions['run'] = async (_name, _args, context) => ({ text: (await context.workspace()).id })
+    const client = openClient({ manager, run })
+    await client.request('tools/call', { name: 'Echo', _meta: { progressToken: 7 } })
+    const message = 'Image x is pulled.\n'
+    expect(client.notifications('notifications/progress')).toMatchObject([
+      { params: { progressToken: 7, progress: message.length, message } },
+    ])
+    await client.request('tools/call', { name: 'Echo' })
+    expect(client.notifications('notifications/progress')).toHaveLength(1)
   })
 
   it('holds one lease a call, gives it back, adds notices, and forgets the session at its end', async () => {

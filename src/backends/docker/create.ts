@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type Dockerode from 'dockerode'
 import { toWorkspaceError } from '../../lib/errors.ts'
-import type { CallOptions, EnvironmentSpec } from '../backend.ts'
+import type { EnvironmentSpec, ProvisionOptions } from '../backend.ts'
 import { containerOptions, userOf } from './container-options.ts'
 import { containerName, type DockerContext } from './context.ts'
 import { engineError, statusOf, wasCut } from './errors.ts'
@@ -36,11 +36,11 @@ export function bootFor(boot: Boot, record: Pick<DockerRecord, 'keep' | 'layout'
 export async function createContainer(
   context: DockerContext,
   wanted: DockerRecord,
-  options: CallOptions & { boot: Boot },
+  options: ProvisionOptions & { boot: Boot },
 ): Promise<Ready | undefined> {
   const { engine, dataDir, scope, profiles, hostUser, logger } = context
   const profile = profiles.get(wanted.profile)
-  const image = await ensureImage(engine.docker, wanted.image, { logger, signal: options.signal })
+  const image = await ensureImage(engine.docker, wanted.image, { ...options, logger })
   const user = userOf(profile, engine, hostUser) ?? image.Config.User ?? ''
   const place = await preparePlace(wanted, { dataDir, scope, foreign: foreignTo(engine, user) })
   let container: Dockerode.Container | undefined

@@ -3,7 +3,15 @@ import { resolve } from 'node:path'
 import { throwIfAborted, withSignal } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Backend, CallOptions, Environment, EnvironmentInfo, EnvironmentSpec, OwnerFilter } from '../backend.ts'
+import type {
+  Backend,
+  CallOptions,
+  Environment,
+  EnvironmentInfo,
+  EnvironmentSpec,
+  OwnerFilter,
+  ProvisionOptions,
+} from '../backend.ts'
 import { realDataDir } from '../host/folders.ts'
 import { belongsTo } from '../owner-filter.ts'
 import { abortable } from './abortable.ts'
@@ -97,7 +105,7 @@ async function makeContext(options: DockerBackendOptions): Promise<DockerContext
   return { engine, dataDir, scope: engine.local ? dataDir : '', image, profiles, hostUser, logger }
 }
 
-async function provision(context: DockerContext, spec: EnvironmentSpec, call: CallOptions = {}): Promise<Environment> {
+async function provision(context: DockerContext, spec: EnvironmentSpec, call: ProvisionOptions = {}): Promise<Environment> {
   const { boot } = spec
   if (boot === undefined) throw new WorkspaceError('internal', `Workspace ${spec.name}: no gateway was given to put in.`)
   const name = containerName(context, spec.id)

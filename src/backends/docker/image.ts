@@ -1,16 +1,16 @@
 import type Dockerode from 'dockerode'
 import { type ErrorCode, WorkspaceError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { CallOptions } from '../backend.ts'
+import type { ProvisionOptions } from '../backend.ts'
 import { engineError, engineWords, statusOf, wasCut } from './errors.ts'
 import { DEFAULT_IMAGE } from './settings.ts'
 
+interface PullOptions extends ProvisionOptions {
+  logger: Logger
+}
+
 /** The image on the engine, pulled when it is not there. Throws `not_found` with the way to get it. */
-export async function ensureImage(
-  docker: Dockerode,
-  name: string,
-  options: CallOptions & { logger: Logger },
-): Promise<Dockerode.ImageInspectInfo> {
+export async function ensureImage(docker: Dockerode, name: string, options: PullOptions): Promise<Dockerode.ImageInspectInfo> {
   const found = await inspectImage(docker, name)
   if (found !== undefined) return found
   await pull(docker, name, options)
@@ -29,13 +29,14 @@ export async function inspectImage(docker: Dockerode, name: string): Promise<Doc
   }
 }
 
-async function pull(docker: Dockerode, name: string, { logger, signal }: CallOptions & { logger: Logger }): Promise<void> {
+async function pull(docker: Dockerode, name: string, { logger, signal, onProgress }: PullOptions): Promise<void> {
   logger.info({ image: name }, 'image is pulled')
+  onProgress?.(`Image ${name} is pulled.`)
   const reference = /:[^/]*$|@/.test(name) ? name : `${name}:latest`
   try {
     const stream = await docker.pull(reference, signal === undefined ? {} : { abortSignal: signal })
     await new Promise<void>((resolve, reject) => {
-      const step = reportTo(logger, name)
+      const step = reportTo(name, { logger, onProgress })
       docker.modem.followProgress(
         stream,
         (error: Error | null) => (error ? reject(error) : resolve()),
@@ -60,8 +61,8 @@ interface PullEvent {
 
 const REPORT_MS = 2_000
 
-/** A line in the log now and then, with what all layers have got so far. */
-function reportTo(logger: Logger, image: string): (event: PullEvent) => void {
+/** Tells now and then what all layers have got so far. */
+function reportTo(image: string, { logger, onProgress }: PullOptions): (event: PullEvent) => void {
   const layers = new Map<string, { current: number; total: number }>()
   let said = 0
   return ({ id, progressDetail }) => {
@@ -70,7 +71,10 @@ function reportTo(logger: Logger, image: string): (event: PullEvent) => void {
     if (Date.now() - said < REPORT_MS) return
     said = Date.now()
     const sum = (key: 'current' | 'total') => [...layers.values()].reduce((all, layer) => all + layer[key], 0)
-    logger.info({ image, bytes: sum('current'), of: sum('total') }, 'pulling')
+    const [bytes, of] = [sum('current'), sum('total')]
+    logger.info({ image, bytes, of }, 'pulling')
+    const [there, all] = [bytes, of].map(count => (count / 1024 ** 2).toFixed(1))
+    onProgress?.(`Image ${image}: ${there} of ${all} MiB pulled.`)
   }
 }
 

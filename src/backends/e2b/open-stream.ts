@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { childController, onAbort, throwIfAborted } from '../../lib/deadline.ts'
+import { childController, formatMs, onAbort, throwIfAborted } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions } from '../backend.ts'
 import { type Input, requestInput, streamInput } from './input.ts'
@@ -41,7 +41,7 @@ export async function openStream(
   }
   const opened = await attempt(context, sandbox, { argv, by: 'request', ...options })
   if (typeof opened !== 'string') return opened
-  throw new WorkspaceError('unavailable', `A program was not started within ${START_MS} ms`)
+  throw new WorkspaceError('unavailable', `Sandbox ${sandbox.sandboxId}: a program was not started within ${formatMs(START_MS)}.`)
 }
 
 interface Attempt extends CallOptions {

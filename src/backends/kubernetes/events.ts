@@ -27,9 +27,12 @@ function timeOf({ lastTimestamp, eventTime, metadata }: CoreV1Event): number {
   return new Date(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? 0).getTime()
 }
 
-/** The last warning, as it stands in `kubectl describe`. */
+/** Warnings of every Pod of such a cluster: no reason of anything. */
+const IDLE: ReadonlySet<string | undefined> = new Set(['MissingClusterDNS', 'DNSConfigForming'])
+
+/** The last warning that may be a reason, as it stands in `kubectl describe`. */
 export function lastWarning(events: readonly CoreV1Event[]): string | undefined {
-  const event = events.findLast(({ type }) => type === 'Warning')
+  const event = events.findLast(({ type, reason }) => type === 'Warning' && !IDLE.has(reason))
   return event === undefined ? undefined : `${event.reason}: ${event.message?.trim().replace(/\.$/, '')}`
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { V1Pod } from '@kubernetes/client-node'
 import { throwIfAborted } from '../../lib/deadline.ts'
 import { WorkspaceError } from '../../lib/errors.ts'
-import type { CallOptions, EnvironmentSpec } from '../backend.ts'
+import type { EnvironmentSpec, ProvisionOptions } from '../backend.ts'
 import { markStarted, touchClaim } from './claims.ts'
 import { choiceOf, type KubernetesContext, nodeLostMs } from './context.ts'
 import { whyByEvents } from './events.ts'
@@ -29,7 +29,7 @@ export interface Ready {
 }
 
 /** One call's work on one workspace. */
-interface Work extends CallOptions {
+interface Work extends ProvisionOptions {
   context: KubernetesContext
   spec: EnvironmentSpec
   boot: NonNullable<EnvironmentSpec['boot']>
@@ -45,14 +45,18 @@ interface Work extends CallOptions {
 }
 
 /** Makes or finds claim and Pod of a workspace, and makes sure that its gateway is there. What fails takes back what it made. */
-export async function provisionPod(context: KubernetesContext, spec: EnvironmentSpec, call: CallOptions = {}): Promise<Ready> {
+export async function provisionPod(
+  context: KubernetesContext,
+  spec: EnvironmentSpec,
+  call: ProvisionOptions = {},
+): Promise<Ready> {
   const { boot } = spec
   if (boot === undefined) throw new WorkspaceError('internal', `Workspace ${spec.name}: no gateway was given to put in.`)
   const name = resourceName(spec.id)
   const record = newRecord(spec)
   // An unknown profile is refused before anything is made.
   choiceOf(context, record)
-  const work: Work = { context, spec, boot, name, user: randomUUID(), record, started: false, signal: call.signal }
+  const work: Work = { ...call, context, spec, boot, name, user: randomUUID(), record, started: false }
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       throwIfAborted(call.signal)
@@ -106,9 +110,9 @@ async function useFound(work: Work, pod: V1Pod): Promise<Ready | undefined> {
 }
 
 async function getReady(work: Work, pod: V1Pod): Promise<Ready | undefined> {
-  const { context, name, user, record, ended, signal } = work
+  const { context, name, user, record, ended, signal, onProgress } = work
   const limitMs = context.settings.startTimeoutMs ?? DEFAULT_START_MS
-  const running = await waitRunning(context.cluster, pod, { limitMs, signal })
+  const running = await waitRunning(context.cluster, pod, { limitMs, signal, onProgress })
   if (running === undefined) return undefined
   const own = running.metadata?.annotations?.[MADE_BY] === user
   // Now that it runs, whoever made it may be at work in it.

@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import { sleep } from '../../lib/deadline.ts'
-import type { CallOptions } from '../backend.ts'
+import type { ProvisionOptions } from '../backend.ts'
 import type { Cluster } from './cluster.ts'
 import { isNodeLost, lifeOf } from './pod-state.ts'
 import { deletePod, nodeLost, readPod } from './pods.ts'
@@ -20,7 +20,7 @@ const CLOSER_MS = 5_000
 export async function waitRunning(
   cluster: Cluster,
   first: V1Pod,
-  { limitMs, signal }: { limitMs: number } & CallOptions,
+  { limitMs, signal, onProgress }: { limitMs: number } & ProvisionOptions,
 ): Promise<V1Pod | undefined> {
   const { name = '', uid } = first.metadata ?? {}
   const patience = new Patience(limitMs)
@@ -38,6 +38,7 @@ export async function waitRunning(
       throw await startFailure(cluster, pod, { obstacle, waitedMs: patience.waitedMs })
     }
     // It is made again by who asked.
+    if (closer) onProgress?.(`Pod ${name} does not run yet: ${obstacle?.reason ?? waitingReason(pod)}.`)
     if (closer && (await isOverlooked(cluster, pod))) await deletePod(cluster, pod)
     if (patience.waitedMs > QUICK_MS) pollMs = Math.min(pollMs * 1.5, LONGEST_POLL_MS)
     await sleep(pollMs, { signal })
@@ -46,6 +47,9 @@ export async function waitRunning(
     pod = next
   }
 }
+
+const waitingReason = (pod: V1Pod): string =>
+  pod.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? pod.status?.phase ?? 'Pending'
 
 /** How long something has been in the way, and when to look closer. */
 class Patience {

@@ -60,5 +60,15 @@ export async function request(
   const response = await send(`${url}${path}`, { method, headers: { ...headers, 'content-type': 'application/json' }, ...json })
   const text = await response.text()
   if (response.ok) return text === '' ? undefined : JSON.parse(text)
-  throw Object.assign(new Error(text.slice(0, 300) || `status ${response.status}`), { statusCode: response.status })
+  const { status: statusCode } = response
+  throw Object.assign(new Error(text.slice(0, 300) || `status ${statusCode}`), { statusCode, rawBody: objectIn(text) })
+}
+
+/** An answer as the program inside gives it; `undefined` for one of a machine in between. */
+function objectIn(text: string): object | undefined {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { onAbort } from '../../lib/deadline.ts'
+import { formatMs, onAbort } from '../../lib/deadline.ts'
 import { toWorkspaceError, WorkspaceError } from '../../lib/errors.ts'
 import type { CallOptions } from '../backend.ts'
 import { request } from './execd.ts'
@@ -9,6 +9,7 @@ import type { OpenSandboxContext } from './service.ts'
 
 /** A process is started and its stream open within this. */
 const OPEN_MS = 15_000
+const LATE = `A command in the sandbox gave no stream within ${formatMs(OPEN_MS)}: it may be paused, or gone.`
 const REMOVE_MS = 5_000
 /** Each frame of the other side has at most 32 KiB; a replay is never asked for. */
 const MAX_MESSAGE_BYTES = 4 * 1024 ** 2
@@ -72,7 +73,7 @@ async function connected(socket: WebSocket, stream: PtyStream, signal: AbortSign
   const ends: (() => void)[] = []
   try {
     await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => reject(new WorkspaceError('timeout', `No stream within ${OPEN_MS} ms`)), OPEN_MS)
+      const late = setTimeout(() => reject(new WorkspaceError('timeout', LATE)), OPEN_MS)
       const hear = (data: unknown, binary: boolean): void => {
         if (!binary && parse(String(data)).type === 'connected') resolve()
       }

@@ -125,10 +125,18 @@ describe.skipIf(WHY !== '')(titled('docker: images from a registry', WHY), () =>
     const told: { bytes: number; of: number }[] = []
     const logger = { ...silentLogger, info: (about: object, words: string) => words === 'pulling' && told.push(about as never) }
     expect(await isThere(image)).toBe(false)
-    const workspace = await world.open('ws-pull', { image, logger: logger as never })
+    const sentences: string[] = []
+    const backend = world.backend({ image, logger: logger as never })
+    const onProgress = (sentence: string) => void sentences.push(sentence)
+    await (await backend.provision(world.spec('ws-pull'), { onProgress })).suspend()
+    const workspace = await world.open('ws-pull', { image })
     expect(await sh(workspace, 'echo fine')).toBe('fine')
     expect(workspace.info.details.image).toBe(image)
     expect(told.length).toBeGreaterThan(0)
+    expect(sentences).toEqual([
+      `Image ${image} is pulled.`,
+      ...told.map(() => expect.stringMatching(/: [\d.]+ of [\d.]+ MiB pulled/)),
+    ])
     for (const { bytes, of } of told) expect([bytes <= of, of > 0]).toEqual([true, true])
     await workspace.destroy()
     const [step, pulled] = await world.backend({ image }).probe()

@@ -10,19 +10,54 @@ export type Scenario = (world: FaultWorld, id: string) => Promise<unknown>
 
 const SOON = { timeout: 30_000, interval: 100 }
 
-/** A rule for a purpose of requests, and one call that meets it. */
+/** Misbehaviour in answer to one purpose of requests. */
+interface CallFault {
+  purpose: keyof Requests
+  rule: Omit<FaultRule, 'match'>
+}
+
+const HOLD = { latencyMs: 700 }
+
+/** What a caller who is alone with the service meets, by fault. */
+export const CALL_FAULTS = {
+  latency: { purpose: 'look', rule: { latencyMs: 400, times: 99 } },
+  unauthenticated: { purpose: 'create', rule: { status: 401, times: 2 } },
+  forbidden: { purpose: 'create', rule: { status: 403 } },
+  'not-found': { purpose: 'create', rule: { status: 404, message: "template 'x' not found" } },
+  conflict: { purpose: 'create', rule: { status: 409 } },
+  'rate-limit': { purpose: 'create', rule: { status: 429, retryAfter: 1, times: 2 } },
+  'long-limit': { purpose: 'create', rule: { status: 429, retryAfter: 3_600, times: 9 } },
+  busy: { purpose: 'look', rule: { status: 503, times: 2 } },
+  broken: { purpose: 'create', rule: { status: 500, times: 99 } },
+  reset: { purpose: 'create', rule: { reset: true } },
+  'lost-answer': { purpose: 'create', rule: { loseAnswer: true } },
+  'half-made': { purpose: 'inside', rule: { status: 500, times: 99 } },
+  'cancelled-creation': { purpose: 'create', rule: HOLD },
+  'cancelled-step': { purpose: 'inside', rule: HOLD },
+  'failed-look-up': { purpose: 'look', rule: { status: 500, times: 99 } },
+} satisfies Partial<Record<FaultName, CallFault>>
+
+export type CallFaultName = keyof typeof CALL_FAULTS
+
+/** Makes the service of a world misbehave so. */
+export function addCallFault({ faults, requests }: FaultWorld, name: CallFaultName): void {
+  const { purpose, rule } = CALL_FAULTS[name] as CallFault
+  faults.add({ match: requests[purpose], ...rule })
+}
+
+/** One call that meets it. */
 const meets =
-  (purpose: keyof Requests, rule: Omit<FaultRule, 'match'>): Scenario =>
+  (name: CallFaultName): Scenario =>
   (world, id) => {
-    world.faults.add({ match: world.requests[purpose], ...rule })
+    addCallFault(world, name)
     return world.backend().provision(world.spec(id))
   }
 
 /** The same for one that the caller gives up as soon as the fault has it. */
 const givesUp =
-  (purpose: keyof Requests): Scenario =>
+  (name: CallFaultName): Scenario =>
   async (world, id) => {
-    world.faults.add({ match: world.requests[purpose], latencyMs: 700 })
+    addCallFault(world, name)
     const controller = new AbortController()
     const made = world.backend().provision(world.spec(id), { signal: controller.signal })
     made.catch(() => {})
@@ -62,22 +97,22 @@ async function lateWrite(world: FaultWorld, id: string): Promise<void> {
 
 /** Calls of a host that is alone with a service that misbehaves. */
 export const CALLS = {
-  latency: meets('look', { latencyMs: 400, times: 99 }),
-  unauthenticated: meets('create', { status: 401, times: 2 }),
-  forbidden: meets('create', { status: 403 }),
-  'not-found': meets('create', { status: 404, message: "template 'x' not found" }),
-  conflict: meets('create', { status: 409 }),
-  'rate-limit': meets('create', { status: 429, retryAfter: 1, times: 2 }),
-  'long-limit': meets('create', { status: 429, retryAfter: 3_600, times: 9 }),
-  busy: meets('look', { status: 503, times: 2 }),
-  broken: meets('create', { status: 500, times: 99 }),
-  reset: meets('create', { reset: true }),
-  'lost-answer': meets('create', { loseAnswer: true }),
-  'half-made': meets('inside', { status: 500, times: 99 }),
-  'cancelled-creation': givesUp('create'),
-  'cancelled-step': givesUp('inside'),
+  latency: meets('latency'),
+  unauthenticated: meets('unauthenticated'),
+  forbidden: meets('forbidden'),
+  'not-found': meets('not-found'),
+  conflict: meets('conflict'),
+  'rate-limit': meets('rate-limit'),
+  'long-limit': meets('long-limit'),
+  busy: meets('busy'),
+  broken: meets('broken'),
+  reset: meets('reset'),
+  'lost-answer': meets('lost-answer'),
+  'half-made': meets('half-made'),
+  'cancelled-creation': givesUp('cancelled-creation'),
+  'cancelled-step': givesUp('cancelled-step'),
   async 'failed-look-up'(world, id) {
-    world.faults.add({ match: world.requests.look, status: 500, times: 99 })
+    addCallFault(world, 'failed-look-up')
     await world.backend().find(id)
   },
   async duplicate(world, id): Promise<Environment> {

@@ -8,7 +8,7 @@ import type { FaultName } from './matrix.ts'
 import { type FaultWorld, type OpenOptions, openIn } from './place.ts'
 
 /** In place of the minutes of real services. */
-const IDLE_MS = 2_000
+export const IDLE_MS = 2_000
 const LINES = 60
 const FEW = 10
 

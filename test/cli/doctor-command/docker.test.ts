@@ -1,0 +1,4 @@
+import { docker } from '../../backends/faults/docker.ts'
+import { runDoctor } from './run.ts'
+
+runDoctor(docker)
