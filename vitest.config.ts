@@ -6,7 +6,7 @@ const summary = process.env.ATELIER_TEST_SUMMARY
 /** Tests of backends that need an engine, a cluster or a stand-in: left out where only `local` is asked for. */
 const elsewhere =
   process.env.ATELIER_TEST_BACKENDS === 'local'
-    ? ['test/backends/{docker,kubernetes,e2b,daytona,opensandbox}/**', 'test/stand-ins/**', PLACEHOLDER]
+    ? ['test/{backends,cli/doctor-command}/{docker,kubernetes,e2b,daytona,opensandbox}{/**,.test.ts}', 'test/stand-ins/**']
     : []
 
 export default defineConfig({

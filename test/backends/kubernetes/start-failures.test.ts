@@ -171,6 +171,20 @@ describe.skipIf(MISSING !== '')(onCluster('kubernetes: what does not start'), ()
     ])
   })
 
+  test('who waits hears what keeps a Pod from running', async () => {
+    const controller = new AbortController()
+    const heard: string[] = []
+    const onProgress = (sentence: string) => {
+      heard.push(sentence)
+      controller.abort()
+    }
+    const backend = world.backend({ nodeSelector: { nowhere: 'x' } })
+    const error = await failure(backend.provision(world.spec('ws-told'), { signal: controller.signal, onProgress }))
+    expect(error.code).toBe('cancelled')
+    expect(heard).toEqual([expect.stringMatching(/^Pod \S+ does not run yet: Unschedulable: .*node/)])
+    await expect.poll(() => world.left(), { timeout: 20_000 }).toEqual([])
+  })
+
   test('a cancelled call makes nothing, at whatever point it is cancelled', async () => {
     const before = await failure(world.backend().provision(world.spec('ws-cancel'), { signal: AbortSignal.abort() }))
     expect(before.code).toBe('cancelled')
