@@ -157,6 +157,7 @@ describe('opensandbox: streams into a sandbox', () => {
     const port = await freePort()
     const env = { PATH: folder, EXECD_PORT: String(port) }
     const bare = spawn(process.execPath, [join(folder, 'execd.cjs')], { env, stdio: 'ignore' })
+    const exited = once(bare, 'exit')
     const url = `http://127.0.0.1:${port}`
     try {
       await answers(url)
@@ -164,7 +165,7 @@ describe('opensandbox: streams into a sandbox', () => {
       expect(error).toMatchObject({ code: 'unsupported', hint: expect.stringContaining('needs bash') })
     } finally {
       bare.kill()
-      await once(bare, 'exit')
+      await exited
     }
   })
 
