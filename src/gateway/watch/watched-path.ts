@@ -54,7 +54,11 @@ export class WatchedPath {
     this.#mark = mark
     this.#reported = performance.now()
     if (!isThere(mark)) this.#disarm('what is watched is not there')
-    else if (another) await this.#rearm()
+    else if (another) {
+      await this.#rearm()
+      // what happened before the new watch was there sent no event
+      this.#soon(SETTLE_MS)
+    }
   }
 
   /** Watches the folders again: one that was replaced by another of its name sends no events any more. */
