@@ -6,7 +6,7 @@ import type { DumpFile } from './dump-files.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { PtyStart } from './pty-start.ts'
 import type { ReadyShell } from './ready-shell.ts'
-import { BOOT, bashBoot, shBoot } from './shell-boot.ts'
+import { BOOT, bashArgs, bashBoot, shBoot } from './shell-boot.ts'
 import type { FoundShell } from './shell-finder.ts'
 import { type Spawned, spawnShell } from './spawn-shell.ts'
 
@@ -76,10 +76,8 @@ export function launch(spec: LaunchSpec, options: { fifos: FifoPool; ready?: Rea
 function start(spec: LaunchSpec, env: Record<string, string>, options: { fifos: FifoPool; cleanup: () => void }): Launched {
   const output = options.fifos.output()
   const input = spec.pty ? spec.pty.input() : spec.input ? options.fifos.input() : undefined
-  const { path, args } = spec.pty?.command(spec.shell.path, shellArgs(spec.shell)) ?? {
-    path: spec.shell.path,
-    args: shellArgs(spec.shell),
-  }
+  const plain = { path: spec.shell.path, args: spec.shell.kind === 'bash' ? bashArgs(BOOT) : ['-c', BOOT, 'sh'] }
+  const { path, args } = spec.pty?.command(plain.path, plain.args) ?? plain
   try {
     const started = spawnShell([path, ...args], { cwd: spec.state.cwd, env, output, input: input?.read })
     return { ...started, input: input?.write, cleanup: options.cleanup }
@@ -88,10 +86,6 @@ function start(spec: LaunchSpec, env: Record<string, string>, options: { fifos: 
     options.cleanup()
     throw error
   }
-}
-
-function shellArgs({ kind }: FoundShell): string[] {
-  return kind === 'bash' ? ['--norc', '-c', BOOT, 'bash'] : ['-c', BOOT, 'sh']
 }
 
 function startFiles(spec: LaunchSpec): { text?: string; restore?: string; cleanup: () => void } {

@@ -2,7 +2,7 @@ import { closeSync, statSync, writeSync } from 'node:fs'
 import { GATEWAY } from './abandoned.ts'
 import { MARKER, type PreparedState } from './child-env.ts'
 import type { FifoPool } from './fifo-pool.ts'
-import { READY_BOOT } from './shell-boot.ts'
+import { bashArgs, READY_BOOT, readyMessage } from './shell-boot.ts'
 import { type Spawned, spawnShell } from './spawn-shell.ts'
 
 /** An empty pipe takes so much at once on every system. */
@@ -35,7 +35,7 @@ export class ReadyShell {
     const control = fifos.input()
     this.#control = control.write
     try {
-      this.#spawned = spawnShell([options.shell, '--norc', '-c', READY_BOOT, 'bash'], {
+      this.#spawned = spawnShell([options.shell, ...bashArgs(READY_BOOT)], {
         cwd: state.cwd,
         env: { ...state.env, [MARKER]: id, [GATEWAY]: options.gateway },
         output: fifos.output(),
@@ -64,7 +64,7 @@ export class ReadyShell {
   /** Lets it run the boot code with its text; undefined where it can't, and then it is dismissed. */
   begin(code: string, text: string): Spawned | undefined {
     const control = this.#control
-    const message = `${code.length},${text.length}\n${code}${text}`
+    const message = readyMessage(code, text)
     if (control === undefined || !isPlain(message) || !written(control, message)) {
       this.dismiss()
       return undefined

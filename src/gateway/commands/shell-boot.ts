@@ -30,6 +30,12 @@ export const READY_BOOT = [
   BOOT,
 ].join('; ')
 
+/** What it waits for: `code`, then `text`. It counts characters, which in ASCII are bytes in every locale. */
+export const readyMessage = (code: string, text: string): string => `${code.length},${text.length}\n${code}${text}`
+
+/** Arguments of a bash that runs `boot` and reads no files of the user. */
+export const bashArgs = (boot: string): string[] => ['--norc', '-c', boot, 'bash']
+
 function quietBoot(o: BootOptions): string {
   const record = quote(`__s=$?; ${recordExit(o, '$__s')}`)
   return `unset -v _B; BASH_EXECUTION_STRING=$_X; unset -v _X; trap ${record} EXIT; eval " $BASH_EXECUTION_STRING"`

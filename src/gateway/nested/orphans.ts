@@ -12,14 +12,15 @@ export function orphanMark(): string {
 
 /** Ends nested servers whose gateway was killed: nobody can speak with them any more. */
 export async function endOrphans(marked: MarkedProcesses): Promise<void> {
-  const marks = [...(await marked.all()).keys()].filter(isOrphaned)
+  const here = namespace()
+  const marks = [...(await marked.all()).keys()].filter(mark => isOrphaned(mark, here))
   await Promise.all(marks.map(mark => endTree({ group: undefined, mark }, marked)))
 }
 
 /** Servers in containers are seen from here too; what their gateways are called in there means nothing here. */
-function isOrphaned(mark: string): boolean {
+function isOrphaned(mark: string, here: string): boolean {
   const [prefix, pid, start, where] = mark.split('-')
-  return prefix === PREFIX && where === namespace() && start !== '' && !isSameProcess(Number(pid), start)
+  return prefix === PREFIX && where === here && start !== '' && !isSameProcess(Number(pid), start)
 }
 
 /** Number of this pid namespace; empty where the system has none. */

@@ -15,8 +15,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import Dockerode from 'dockerode'
+import { expect } from 'vitest'
 import { isAlive, killOne, processesNaming, until } from '../../support/processes.ts'
-import { MISSING } from './support.ts'
+import { MISSING, OWNER, sh, type World } from './support.ts'
 import { importTinyImage, NO_TINY_IMAGE, TINY_IMAGE } from './tiny-image.ts'
 
 /** An engine of a test's own, which it may stop, kill and start again. */
@@ -34,6 +35,18 @@ export interface OwnEngine {
   /** Ends it without a chance to tidy up. */
   kill(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A workspace on an engine elsewhere: commands run in it, and its files are there when it is opened again. */
+export async function expectFilesToStay(world: World, id: string): Promise<void> {
+  const workspace = await world.open(id)
+  await sh(workspace, 'seq 100000 > file')
+  expect(await sh(workspace, 'wc -l < file; tail -n 1 file')).toBe('100000\n100000')
+  await workspace.close()
+  expect(await world.backend().find(id)).toMatchObject({ state: 'suspended', owner: OWNER })
+  const again = await world.open(id)
+  expect(await sh(again, 'tail -n 1 file')).toBe('100000')
+  await again.destroy()
 }
 
 /** Whether a program can be started by its name. */

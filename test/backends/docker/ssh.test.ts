@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectEngine } from '../../../src/backends/docker/engine.ts'
 import { killOne, processesNaming, until } from '../../support/processes.ts'
-import { freePort, noOwnEngine, type OwnEngine, startOwnEngine, titled } from './own-engine.ts'
-import { createWorld, failure, OWNER, sh } from './support.ts'
+import { expectFilesToStay, freePort, noOwnEngine, type OwnEngine, startOwnEngine, titled } from './own-engine.ts'
+import { createWorld, failure, sh } from './support.ts'
 import { TINY_IMAGE } from './tiny-image.ts'
 
 const WHY = noOwnEngine('sshd', 'ssh', 'ssh-keygen', 'docker')
@@ -79,14 +79,7 @@ describe.skipIf(WHY !== '')(titled('docker: an engine over ssh', WHY), () => {
   test('DOCKER_HOST=ssh://: commands run, files stay in a volume, and no connection stays behind', async () => {
     const world = await createWorld({ env: { DOCKER_HOST: host }, image: TINY_IMAGE })
     try {
-      const workspace = await world.open('ws-ssh')
-      await sh(workspace, 'seq 100000 > file')
-      expect(await sh(workspace, 'wc -l < file; tail -n 1 file')).toBe('100000\n100000')
-      await workspace.close()
-      expect(await world.backend().find('ws-ssh')).toMatchObject({ state: 'suspended', owner: OWNER })
-      const again = await world.open('ws-ssh')
-      expect(await sh(again, 'tail -n 1 file')).toBe('100000')
-      await again.destroy()
+      await expectFilesToStay(world, 'ws-ssh')
     } finally {
       await world.remove()
     }

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectEngine } from '../../../src/backends/docker/engine.ts'
-import { freePort, noOwnEngine, type OwnEngine, startOwnEngine, titled } from './own-engine.ts'
-import { createWorld, failure, OWNER, sh } from './support.ts'
+import { expectFilesToStay, freePort, noOwnEngine, type OwnEngine, startOwnEngine, titled } from './own-engine.ts'
+import { createWorld, failure } from './support.ts'
 import { TINY_IMAGE } from './tiny-image.ts'
 
 const WHY = noOwnEngine('openssl', 'docker')
@@ -86,14 +86,7 @@ describe.skipIf(WHY !== '')(titled('docker: an engine over TLS', WHY), () => {
   test('DOCKER_HOST with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH: commands run, and files stay in a volume', async () => {
     const world = await createWorld({ env: over(certificates('good', { ca: own.ca, ...client })), image: TINY_IMAGE })
     try {
-      const workspace = await world.open('ws-tls')
-      await sh(workspace, 'seq 100000 > file')
-      expect(await sh(workspace, 'wc -l < file; tail -n 1 file')).toBe('100000\n100000')
-      await workspace.close()
-      expect(await world.backend().find('ws-tls')).toMatchObject({ state: 'suspended', owner: OWNER })
-      const again = await world.open('ws-tls')
-      expect(await sh(again, 'tail -n 1 file')).toBe('100000')
-      await again.destroy()
+      await expectFilesToStay(world, 'ws-tls')
     } finally {
       await world.remove()
     }

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JobFolders } from '../../../src/gateway/commands/job-record.ts'
 import { isQuietText } from '../../../src/gateway/commands/quiet-text.ts'
-import { BOOT, bashBoot, READY_BOOT } from '../../../src/gateway/commands/shell-boot.ts'
+import { BOOT, bashArgs, bashBoot, READY_BOOT, readyMessage } from '../../../src/gateway/commands/shell-boot.ts'
 
 const version = execFileSync('bash', ['-c', 'printf %s%s "${BASH_VERSINFO[@]:0:2}"'], { encoding: 'utf8' })
 const STATE = { env: {}, cwd: '/', restore: '', posix: false }
@@ -42,13 +42,13 @@ async function run(text: string, { foreground = false, ahead = false, signal }: 
   const dump = foreground && !quiet ? { dump: join(folders.directory(id), 'dump') } : {}
   const code = bashBoot({ run: 'r', exitRecord: folders.exitRecord(id), text, restore: false, posix: false, quiet, ...dump })
   const env = { PATH: process.env.PATH, ...(ahead ? {} : { _B: code, _X: text }) }
-  const child = spawn('bash', ['--norc', '-c', ahead ? READY_BOOT : BOOT, 'bash'], {
+  const child = spawn('bash', bashArgs(ahead ? READY_BOOT : BOOT), {
     env,
     cwd: base,
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore', ahead ? 'pipe' : 'ignore'],
   }) as ChildProcessByStdio<null, Readable, null>
-  if (ahead) (child.stdio[3] as Writable).end(`${code.length},${text.length}\n${code}${text}`)
+  if (ahead) (child.stdio[3] as Writable).end(readyMessage(code, text))
   const over = once(child, 'exit')
   if (signal !== undefined) {
     await once(child.stdout, 'data')
